@@ -24,7 +24,9 @@ class Workload:
     outputs: Any  # one expression, or a list of them
     in_jax: Callable[..., Any]  # the same function in jax.numpy
     arguments: Sequence[np.ndarray]
-    updates: dict[Any, Any] = field(default_factory=dict)  # of shared variables, in mode JAX and native code
+    updates: dict[Any, Any] = field(
+        default_factory=dict
+    )  # of shared variables, in mode JAX and native code
     is_random: bool = False  # the results of two libraries differ
 
     def function(self, **options: Any) -> Any:
@@ -43,7 +45,10 @@ def normal(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
 
 def arrays(dtype: str, *values: Any) -> list[np.ndarray]:
     """The values in that dtype, and integers as they are."""
-    return [np.asarray(value, dtype=None if np.asarray(value).dtype.kind == "i" else dtype) for value in values]
+    return [
+        np.asarray(value, dtype=None if np.asarray(value).dtype.kind == "i" else dtype)
+        for value in values
+    ]
 
 
 def integers(end: int, count: int) -> np.ndarray:
@@ -56,7 +61,12 @@ def elementwise_chain(dtype: str, count: int) -> Workload:
     def chain(x: Any, y: Any, m: Any) -> Any:
         return (x * y + 1) * m.exp(-(x**2)) + y / (1 + x**2)
 
-    return Workload([x, y], chain(x, y, pt), lambda x, y: chain(x, y, jnp), arrays(dtype, normal(count), normal(count, seed=1)))
+    return Workload(
+        [x, y],
+        chain(x, y, pt),
+        lambda x, y: chain(x, y, jnp),
+        arrays(dtype, normal(count), normal(count, seed=1)),
+    )
 
 
 def logistic_regression(dtype: str, rows: int, columns: int) -> Workload:
@@ -69,7 +79,12 @@ def logistic_regression(dtype: str, rows: int, columns: int) -> Workload:
         [X, y, w],
         bt.grad(loss(w, X, y, pt.softplus), w),
         lambda X, y, w: jax.grad(loss)(w, X, y, jax.nn.softplus),
-        arrays(dtype, normal(rows, columns), integers(2, rows).astype(float), normal(columns, scale=0.1)),
+        arrays(
+            dtype,
+            normal(rows, columns),
+            integers(2, rows).astype(float),
+            normal(columns, scale=0.1),
+        ),
     )
 
 
@@ -89,13 +104,24 @@ def digits(dtype: str, rows: int, hidden: int) -> Workload:
         gA, gB = jax.grad(cost, argnums=(0, 1))(A, B)
         return [A - rate * gA, B - rate * gB]
 
-    values = arrays(dtype, normal(64, hidden, scale=0.1), normal(hidden, 10, scale=0.1), normal(rows, 64), integers(10, rows))
+    values = arrays(
+        dtype,
+        normal(64, hidden, scale=0.1),
+        normal(hidden, 10, scale=0.1),
+        normal(rows, 64),
+        integers(10, rows),
+    )
     return Workload([A, B, images, labels], [A - rate * gA, B - rate * gB], step, values)
 
 
 def softmax(dtype: str, rows: int, columns: int) -> Workload:
     X = tensor("X", 2, dtype)
-    return Workload([X], pt.softmax(X, axis=1), lambda X: jax.nn.softmax(X, axis=1), arrays(dtype, normal(rows, columns)))
+    return Workload(
+        [X],
+        pt.softmax(X, axis=1),
+        lambda X: jax.nn.softmax(X, axis=1),
+        arrays(dtype, normal(rows, columns)),
+    )
 
 
 def layer_norm(dtype: str, rows: int, columns: int) -> Workload:
@@ -107,7 +133,9 @@ def layer_norm(dtype: str, rows: int, columns: int) -> Workload:
         return centred / m.sqrt((centred**2).mean(axis=1, keepdims=True) + epsilon) * gain + shift
 
     values = arrays(dtype, normal(rows, columns), normal(columns), normal(columns, seed=1))
-    return Workload([X, gain, shift], normed(X, gain, shift, pt), lambda *each: normed(*each, jnp), values)
+    return Workload(
+        [X, gain, shift], normed(X, gain, shift, pt), lambda *each: normed(*each, jnp), values
+    )
 
 
 def gaussian_process(dtype: str, count: int) -> Workload:
@@ -115,7 +143,9 @@ def gaussian_process(dtype: str, count: int) -> Workload:
     noise = np.dtype(dtype).type(0.1)
 
     def covariance(log_ell: Any, t: Any, m: Any) -> Any:
-        return m.exp(-0.5 * ((t[:, None] - t[None]) / m.exp(log_ell)) ** 2) + noise * m.eye(t.shape[0], dtype=dtype)
+        return m.exp(-0.5 * ((t[:, None] - t[None]) / m.exp(log_ell)) ** 2) + noise * m.eye(
+            t.shape[0], dtype=dtype
+        )
 
     L = pt.linalg.cholesky(covariance(log_ell, t, pt))
     half = pt.linalg.solve_triangular(L, obs, lower=True)
@@ -129,18 +159,33 @@ def gaussian_process(dtype: str, count: int) -> Workload:
 
         return list(jax.value_and_grad(density)(log_ell))
 
-    values = arrays(dtype, np.linspace(0, 9 * max(1, count / 200), count), normal(count), np.float64(0.1))
+    values = arrays(
+        dtype, np.linspace(0, 9 * max(1, count / 200), count), normal(count), np.float64(0.1)
+    )
     return Workload([t, obs, log_ell], [density, bt.grad(density, log_ell)], in_jax, values)
 
 
 def recurrent_network(dtype: str, steps: int, hidden: int) -> Workload:
     xs, h0, W = tensor("xs", 2, dtype), tensor("h0", 1, dtype), tensor("W", 2, dtype)
-    hs = bt.scan(lambda x, h, W: pt.tanh(x + W @ h), sequences=xs, outputs_info=h0, non_sequences=W, return_updates=False)
+    hs = bt.scan(
+        lambda x, h, W: pt.tanh(x + W @ h),
+        sequences=xs,
+        outputs_info=h0,
+        non_sequences=W,
+        return_updates=False,
+    )
 
     def in_jax(xs: Any, h0: Any, W: Any) -> Any:
         return jax.lax.scan(lambda h, x: (jnp.tanh(x + W @ h),) * 2, h0, xs)[1]
 
-    return Workload([xs, h0, W], hs, in_jax, arrays(dtype, normal(steps, hidden), normal(hidden), normal(hidden, hidden, scale=hidden**-0.5)))
+    return Workload(
+        [xs, h0, W],
+        hs,
+        in_jax,
+        arrays(
+            dtype, normal(steps, hidden), normal(hidden), normal(hidden, hidden, scale=hidden**-0.5)
+        ),
+    )
 
 
 def gated_network(dtype: str, steps: int, batch: int, hidden: int) -> Workload:
@@ -155,17 +200,29 @@ def gated_network(dtype: str, steps: int, batch: int, hidden: int) -> Workload:
         return (1 - update) * new + update * h
 
     hs = bt.scan(
-        lambda x, h, U: step(x, h, U, pt.sigmoid, pt.tanh), sequences=xs, outputs_info=h0, non_sequences=U, return_updates=False
+        lambda x, h, U: step(x, h, U, pt.sigmoid, pt.tanh),
+        sequences=xs,
+        outputs_info=h0,
+        non_sequences=U,
+        return_updates=False,
     )
 
     def in_jax(xs: Any, h0: Any, U: Any) -> Any:
         def last(U: Any) -> Any:
-            return (jax.lax.scan(lambda h, x: (step(x, h, U, jax.nn.sigmoid, jnp.tanh), None), h0, xs)[0] ** 2).sum()
+            return (
+                jax.lax.scan(lambda h, x: (step(x, h, U, jax.nn.sigmoid, jnp.tanh), None), h0, xs)[
+                    0
+                ]
+                ** 2
+            ).sum()
 
         return jax.grad(last)(U)
 
     values = arrays(
-        dtype, normal(steps, batch, 3 * hidden), normal(batch, hidden), normal(hidden, 3 * hidden, scale=hidden**-0.5)
+        dtype,
+        normal(steps, batch, 3 * hidden),
+        normal(batch, hidden),
+        normal(hidden, 3 * hidden, scale=hidden**-0.5),
     )
     return Workload([xs, h0, U], bt.grad((hs[-1] ** 2).sum(), U), in_jax, values)
 
@@ -198,7 +255,9 @@ def mean_of_draws(dtype: str, count: int) -> Workload:
         return (jax.random.normal(jax.random.key(3), (count,), dtype) * scale).mean()
 
     mean = (draws.astype(dtype) * scale).mean()
-    return Workload([scale], mean, in_jax, arrays(dtype, np.float64(2)), {state: after}, is_random=True)
+    return Workload(
+        [scale], mean, in_jax, arrays(dtype, np.float64(2)), {state: after}, is_random=True
+    )
 
 
 def segment_sums(dtype: str, count: int, segments: int) -> Workload:
@@ -211,27 +270,45 @@ def segment_sums(dtype: str, count: int, segments: int) -> Workload:
 def eight_schools(dtype: str, chains: int) -> Workload:
     """Value and gradient of the log density, of each of many chains, or of one where `chains` is 0."""
     ndim = min(chains, 1)
-    mu, tau, theta = tensor("mu", ndim, dtype), tensor("tau", ndim, dtype), tensor("theta", 1 + ndim, dtype)
+    mu, tau, theta = (
+        tensor("mu", ndim, dtype),
+        tensor("tau", ndim, dtype),
+        tensor("theta", 1 + ndim, dtype),
+    )
     effect, sd = tensor("effect", 1, dtype), tensor("sd", 1, dtype)
 
     def density(mu: Any, tau: Any, theta: Any, effect: Any, sd: Any, exp: Any) -> Any:
         z = (effect - mu[..., None] - exp(tau)[..., None] * theta) / sd
-        return -0.5 * (z**2).sum(axis=-1) - 0.5 * (theta**2).sum(axis=-1) - 0.5 * (mu / 5) ** 2 + tau
+        return (
+            -0.5 * (z**2).sum(axis=-1) - 0.5 * (theta**2).sum(axis=-1) - 0.5 * (mu / 5) ** 2 + tau
+        )
 
     value = density(mu, tau, theta, effect, sd, pt.exp)
 
     def in_jax(mu: Any, tau: Any, theta: Any, effect: Any, sd: Any) -> Any:
         def of_one(mu: Any, tau: Any, theta: Any) -> Any:
-            value, slopes = jax.value_and_grad(density, argnums=(0, 1, 2))(mu, tau, theta, effect, sd, jnp.exp)
+            value, slopes = jax.value_and_grad(density, argnums=(0, 1, 2))(
+                mu, tau, theta, effect, sd, jnp.exp
+            )
             return [value, *slopes]
 
         return (jax.vmap(of_one) if chains else of_one)(mu, tau, theta)
 
     lead = (chains,) if chains else ()
     values = arrays(
-        dtype, normal(*lead), normal(*lead, seed=1, scale=0.3), normal(*lead, 8), normal(8, seed=2, scale=10), 10 + np.arange(8) / 2
+        dtype,
+        normal(*lead),
+        normal(*lead, seed=1, scale=0.3),
+        normal(*lead, 8),
+        normal(8, seed=2, scale=10),
+        10 + np.arange(8) / 2,
     )
-    return Workload([mu, tau, theta, effect, sd], [value, *bt.grad(value.sum(), [mu, tau, theta])], in_jax, values)
+    return Workload(
+        [mu, tau, theta, effect, sd],
+        [value, *bt.grad(value.sum(), [mu, tau, theta])],
+        in_jax,
+        values,
+    )
 
 
 MAKERS: dict[str, Callable[..., Workload]] = {
@@ -299,7 +376,9 @@ SIZES: dict[str, dict[str, tuple[int, ...]]] = {
 }
 
 
-def workloads(purpose: str, dtype: str = "float64") -> Iterator[tuple[str, tuple[int, ...], Workload]]:
+def workloads(
+    purpose: str, dtype: str = "float64"
+) -> Iterator[tuple[str, tuple[int, ...], Workload]]:
     """Name, sizes, and the workload, each made when it is asked for."""
     for name, sizes in SIZES[purpose].items():
         yield name, sizes, MAKERS[name](dtype, *sizes)

@@ -19,5 +19,14 @@ def replace_section(page: Path, begin: str, end: str, text: str) -> None:
 def machine(*versions: str) -> str:
     """The date, the processor and these versions."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return ", ".join([str(datetime.date.today()), model or platform.machine(), f"Python {platform.python_version()}", *versions])
+    model = next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    )
+    return ", ".join(
+        [
+            str(datetime.date.today()),
+            model or platform.machine(),
+            f"Python {platform.python_version()}",
+            *versions,
+        ]
+    )

@@ -34,12 +34,20 @@ def run(mode, name, cache, limit, *options):
     # Without a compiler, peers don't compile start values by C, which takes a minute of some models.
     compiler = "" if mode == "CVM" else ",cxx="
     environment = {
-        **os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": cache, "JAX_PLATFORMS": "cpu",
-        "PYTENSOR_FLAGS": f"base_compiledir={cache}{compiler}", "BITALE_FLAGS": f"base_compiledir={cache}",
+        **os.environ,
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_CACHE_DIR": cache,
+        "JAX_PLATFORMS": "cpu",
+        "PYTENSOR_FLAGS": f"base_compiledir={cache}{compiler}",
+        "BITALE_FLAGS": f"base_compiledir={cache}",
     }
     command = [sys.executable, HERE / "pymc_worker.py", mode, name, *options]
     with tempfile.TemporaryFile("w+") as output:
-        status = ended_within(limit, subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.DEVNULL))
+        status = ended_within(
+            limit,
+            subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.DEVNULL),
+        )
         output.seek(0)
         lines = output.read().splitlines()
     found = {}
@@ -47,7 +55,9 @@ def run(mode, name, cache, limit, *options):
         if line.startswith("{"):
             found.update(json.loads(line))
     if status != 0:
-        found.setdefault("error", f"ended after {limit} s" if status is None else f"status {status}")
+        found.setdefault(
+            "error", f"ended after {limit} s" if status is None else f"status {status}"
+        )
     return found
 
 
@@ -71,27 +81,38 @@ def measure(name, found, options):
     drawn = [] if options.calls else options.draws.split(",")
 
     def is_done(mode):
-        return mode in found and (mode not in drawn or not {"effective", "error"}.isdisjoint(found[mode]))
+        return mode in found and (
+            mode not in drawn or not {"effective", "error"}.isdisjoint(found[mode])
+        )
 
     if not is_done(OURS) or WARM not in found:
         with tempfile.TemporaryDirectory() as cache:
-            found[OURS] = run(OURS, name, cache, options.limit, *(["--draws"] if OURS in drawn else []))
+            found[OURS] = run(
+                OURS, name, cache, options.limit, *(["--draws"] if OURS in drawn else [])
+            )
             found[WARM] = run(OURS, name, cache, options.limit)
     peers = [mode for mode in options.modes.split(",") if mode]
     stan = [STAN] if name in PROGRAMS and importlib.util.find_spec("stanli") else []
     for mode in (*peers, *stan):
         if not is_done(mode):
-            found[mode] = run(mode, name, None, options.limit, *(["--draws"] if mode in drawn else []))
+            found[mode] = run(
+                mode, name, None, options.limit, *(["--draws"] if mode in drawn else [])
+            )
     if options.memory and "memory" not in found:
         # FAST_COMPILE, PyTensor's Python linker, shows the memory that its graphs need.
-        found["memory"] = {mode: run(mode, name, None, options.limit).get("memory", float("nan")) for mode in (OURS, "FAST_COMPILE", *peers)}
+        found["memory"] = {
+            mode: run(mode, name, None, options.limit).get("memory", float("nan"))
+            for mode in (OURS, "FAST_COMPILE", *peers)
+        }
     if not options.calls and "start" not in found:
         found["start"] = [None if one is None else sum(one.values()) for one in cold_and_warm(name)]
     return found
 
 
 def peers(found):
-    return {mode: cell for mode, cell in found.items() if mode not in (OURS, WARM, "memory", "start")}
+    return {
+        mode: cell for mode, cell in found.items() if mode not in (OURS, WARM, "memory", "start")
+    }
 
 
 def value(cell, key, factor=1.0):
@@ -99,7 +120,11 @@ def value(cell, key, factor=1.0):
     if key not in cell:
         return "–"
     number = cell[key] * factor
-    return f"{number:,.0f}".replace(",", " ") if number >= 99.5 else f"{number:.{1 if number >= 9.95 else 2}f}"
+    return (
+        f"{number:,.0f}".replace(",", " ")
+        if number >= 99.5
+        else f"{number:.{1 if number >= 9.95 else 2}f}"
+    )
 
 
 def table(measured):
@@ -112,9 +137,16 @@ def table(measured):
     for name, found in measured.items():
         cells = [found.get(mode, {}) for mode in modes]
         row = [name if found[OURS].get("native", True) else f"{name} (calls back)"]
-        row += ["–" if seconds is None else f"{seconds:.2f}" for seconds in found.get("start", [None, None])]
+        row += [
+            "–" if seconds is None else f"{seconds:.2f}"
+            for seconds in found.get("start", [None, None])
+        ]
         row += [value(cell, "linking", 1e3) for cell in (found[OURS], found[WARM], *cells[1:])]
-        row += [value(cell, key, factor) for key, factor in (("call", 1e6), ("effective", 1)) for cell in cells]
+        row += [
+            value(cell, key, factor)
+            for key, factor in (("call", 1e6), ("effective", 1))
+            for cell in cells
+        ]
         yield f"| {' | '.join(row)} |"
 
 
@@ -134,34 +166,65 @@ def summary(measured):
             break
         yield f"linking and first call, {label}: median {statistics.median(times) * 1e3:.0f} ms, worst {times[-1] * 1e3:.0f} ms"
     for at, label in ((0, "cold"), (1, "warm")):
-        times = {n: f["start"][at] for n, f in measured.items() if f.get("start", [None, None])[at] is not None}
+        times = {
+            n: f["start"][at]
+            for n, f in measured.items()
+            if f.get("start", [None, None])[at] is not None
+        }
         if times:
             worst = max(times, key=times.get)
             yield f"from the import to the first draw, {label}: median {statistics.median(times.values()):.2f} s, worst {times[worst]:.2f} s ({worst})"
-    for key, better, label in (("call", min, "time of a call"), ("effective", max, "effective draws")):
-        ratios = {n: r for n, f in measured.items() if (r := over_the_best(f, key, better)) is not None}
+    for key, better, label in (
+        ("call", min, "time of a call"),
+        ("effective", max, "effective draws"),
+    ):
+        ratios = {
+            n: r for n, f in measured.items() if (r := over_the_best(f, key, better)) is not None
+        }
         if ratios:
-            behind = ", ".join(f"{n} {r:.2f}" for n, r in sorted(ratios.items(), key=lambda item: -item[1]) if r > 1.05)
+            behind = ", ".join(
+                f"{n} {r:.2f}"
+                for n, r in sorted(ratios.items(), key=lambda item: -item[1])
+                if r > 1.05
+            )
             yield f"{label}, behind the best peer: median {statistics.median(ratios.values()):.2f}; more than 1.05: {behind or 'none'}"
     for name, found in measured.items():
         for mode, cell in found.items():
             if isinstance(cell, dict) and "error" in cell:
                 yield f"{name}, {mode}: {cell['error']}"
         if found.get("memory"):
-            yield f"{name}, MB above importing PyMC: " + ", ".join(f"{m} {x:.0f}" for m, x in found["memory"].items())
+            yield f"{name}, MB above importing PyMC: " + ", ".join(
+                f"{m} {x:.0f}" for m, x in found["memory"].items()
+            )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--modes", default="NUMBA,JAX", help="peers, by PyTensor's names of modes (CVM: C); empty: none")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--modes",
+        default="NUMBA,JAX",
+        help="peers, by PyTensor's names of modes (CVM: C); empty: none",
+    )
     parser.add_argument("--models", default="", help="names of models; default: all")
-    parser.add_argument("--calls", action="store_true", help="only first calls and calls, no draws and no start")
+    parser.add_argument(
+        "--calls", action="store_true", help="only first calls and calls, no draws and no start"
+    )
     parser.add_argument("--memory", action="store_true", help="also peak memory")
-    parser.add_argument("--draws", default="BITALE,NUMBA,JAX,stanli", help="modes whose draws are measured, too")
-    parser.add_argument("--limit", type=int, default=120, help="seconds of processor time of each process")
-    parser.add_argument("--jobs", type=int, default=1, help="how many models are measured at once, for haste")
+    parser.add_argument(
+        "--draws", default="BITALE,NUMBA,JAX,stanli", help="modes whose draws are measured, too"
+    )
+    parser.add_argument(
+        "--limit", type=int, default=120, help="seconds of processor time of each process"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="how many models are measured at once, for haste"
+    )
     parser.add_argument("--keep", action="store_true", help="measure what the last run has not")
-    parser.add_argument("--page", type=Path, help="a page whose table, between two comments, is replaced")
+    parser.add_argument(
+        "--page", type=Path, help="a page whose table, between two comments, is replaced"
+    )
     options = parser.parse_args()
     from models import MODELS  # which imports PyMC
 
@@ -171,7 +234,9 @@ def main():
         parser.error(f"no models {', '.join(unknown)}; there are: {', '.join(MODELS)}")
     RESULTS.parent.mkdir(exist_ok=True)
     with ThreadPoolExecutor(options.jobs) as pool:
-        running = {pool.submit(measure, name, measured.get(name, {}), options): name for name in names}
+        running = {
+            pool.submit(measure, name, measured.get(name, {}), options): name for name in names
+        }
         for future in as_completed(running):
             name, found = running[future], future.result()
             measured[name] = found

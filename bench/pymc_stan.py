@@ -21,7 +21,14 @@ class Program:
 
     @property
     def text(self):
-        return "\n".join(f"{block} {{ {text} }}" for block, text in (("data", self.data), ("parameters", self.parameters), ("model", self.model)))
+        return "\n".join(
+            f"{block} {{ {text} }}"
+            for block, text in (
+                ("data", self.data),
+                ("parameters", self.parameters),
+                ("model", self.model),
+            )
+        )
 
 
 SCHOOLS = "vector[8] y; vector[8] sigma;"
@@ -198,7 +205,12 @@ def data_of(build, names):
     finally:
         sys.setprofile(None)
     observed = {v.name: model.rvs_to_values[v].data for v in model.observed_RVs}
-    values = {name: np.asarray(observed[name] if name in observed else getattr(local[name], "data", local[name])) for name in names}
+    values = {
+        name: np.asarray(
+            observed[name] if name in observed else getattr(local[name], "data", local[name])
+        )
+        for name in names
+    }
     return model, {name: (value + (name in INDICES)).tolist() for name, value in values.items()}
 
 

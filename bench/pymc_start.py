@@ -48,8 +48,19 @@ def worker(name):
 
 
 def measured(name, cache):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTENSOR_FLAGS": f"base_compiledir={cache},cxx=", "BITALE_FLAGS": f"base_compiledir={cache}"}
-    run = subprocess.run([sys.executable, __file__, "--worker", name], env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTENSOR_FLAGS": f"base_compiledir={cache},cxx=",
+        "BITALE_FLAGS": f"base_compiledir={cache}",
+    }
+    run = subprocess.run(
+        [sys.executable, __file__, "--worker", name],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     found = [line for line in run.stdout.splitlines() if line.startswith("{")]
     return json.loads(found[-1]) if found else None
 
@@ -72,7 +83,9 @@ def main():
     for name in names:
         both = cold_and_warm(name)
         if None not in both:
-            cells = [f"{sum(one.values()):.2f} s" for one in both] + [f"{both[1][step]:.2f}" for step in STEPS]
+            cells = [f"{sum(one.values()):.2f} s" for one in both] + [
+                f"{both[1][step]:.2f}" for step in STEPS
+            ]
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -21,7 +21,10 @@ from compare import density_graph, points
 from models import MODELS
 
 DRAWS, TUNE, CHAINS = {"JAX": 500}, 500, 4  # 2000 draws where JAX, which is slow, has 500
-ROUNDS, ROUNDS_END = 3, 5.0  # of draws, of which the median counts; none begins after so many seconds
+ROUNDS, ROUNDS_END = (
+    3,
+    5.0,
+)  # of draws, of which the median counts; none begins after so many seconds
 linking = 0.0
 create = FunctionMaker.create
 
@@ -45,7 +48,12 @@ def say(**found):
 
 def time_of(call):
     """The least of several turns."""
-    count = max(1, int(0.05 / max(min(timeit.repeat(call, timer=time.process_time, number=1, repeat=5)), 1e-6)))
+    count = max(
+        1,
+        int(
+            0.05 / max(min(timeit.repeat(call, timer=time.process_time, number=1, repeat=5)), 1e-6)
+        ),
+    )
     return min(timeit.repeat(call, timer=time.process_time, number=count, repeat=5)) / count
 
 
@@ -86,7 +94,9 @@ def effective(draw, model):
         begin = time.process_time()
         found = draw(seed)
         seconds = time.process_time() - begin
-        trace = arviz_base.dict_to_dataset({v.name: found[v.name] for v in model.free_RVs if v.name in found})
+        trace = arviz_base.dict_to_dataset(
+            {v.name: found[v.name] for v in model.free_RVs if v.name in found}
+        )
         return min(float(x.min()) for x in arviz_stats.ess(trace).data_vars.values()) / seconds
 
     begin, rates = time.process_time(), []
@@ -103,7 +113,9 @@ def nutpies_draws(model, mode):
     nutpie.sample(compiled, draws=10, seed=1, **{**options, "tune": 10})
 
     def draw(seed):
-        posterior = nutpie.sample(compiled, draws=DRAWS.get(mode, 2000), seed=seed, **options).posterior
+        posterior = nutpie.sample(
+            compiled, draws=DRAWS.get(mode, 2000), seed=seed, **options
+        ).posterior
         return {name: posterior[name].values for name in posterior.data_vars}
 
     effective(draw, model)
@@ -111,7 +123,9 @@ def nutpies_draws(model, mode):
 
 def stanlis_draws(stan, model):
     def draw(seed):
-        fit = stan.sample(chains=CHAINS, seed=seed + 1, warmup=TUNE, samples=2000, parallel_chains=1, refresh=0)
+        fit = stan.sample(
+            chains=CHAINS, seed=seed + 1, warmup=TUNE, samples=2000, parallel_chains=1, refresh=0
+        )
         # A parameter whose name is a word of Stan's has a line below it.
         return {name.rstrip("_"): fit.draws(name) for name in fit.variables}
 
@@ -120,7 +134,9 @@ def stanlis_draws(stan, model):
 
 def main():
     mode, name, *options = sys.argv[1:]
-    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # with PyMC imported; a backend's imports count
+    start = resource.getrusage(
+        resource.RUSAGE_SELF
+    ).ru_maxrss  # with PyMC imported; a backend's imports count
     if mode == "BITALE":
         import bitale.pytensor  # noqa: F401
     try:

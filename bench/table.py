@@ -14,11 +14,15 @@ def microseconds(seconds):
 
 def table(found):
     """found: what kernels.py prints."""
-    lines = [f"| kernel | Bitale | {' | '.join(RIVALS)} | of the best | GB/s | of the ports |",
-             "|---" * (len(RIVALS) + 5) + "|"]
+    lines = [
+        f"| kernel | Bitale | {' | '.join(RIVALS)} | of the best | GB/s | of the ports |",
+        "|---" * (len(RIVALS) + 5) + "|",
+    ]
     for name, times in found["kernels"].items():
         mine = times["Bitale"]
-        ratio = f"{mine / min(seconds for rival, seconds in times.items() if rival != 'Bitale'):.2f}"
+        ratio = (
+            f"{mine / min(seconds for rival, seconds in times.items() if rival != 'Bitale'):.2f}"
+        )
         cells = ["`" + name.replace("e+0", "e") + "`", microseconds(mine)]
         cells += [microseconds(times[rival]) if rival in times else "–" for rival in RIVALS]
         cells.append(f"**{ratio}**" if float(ratio) <= 1 else ratio)

@@ -49,12 +49,23 @@ def bytes_written() -> int:
         return int(next(line for line in counters if line.startswith("wchar")).split()[1])
 
 
-def worker(number: int, processes: int, devices: int, port: int, rows: int, columns: int, steps: int, pin: bool) -> None:
+def worker(
+    number: int,
+    processes: int,
+    devices: int,
+    port: int,
+    rows: int,
+    columns: int,
+    steps: int,
+    pin: bool,
+) -> None:
     """One of the processes. The first one prints what was found, as JSON."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     if pin:
-        os.environ["XLA_FLAGS"] += " --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        os.environ["XLA_FLAGS"] += (
+            " --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        )
         processors = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {processors[number % len(processors)]})
     import jax
@@ -71,14 +82,23 @@ def worker(number: int, processes: int, devices: int, port: int, rows: int, colu
     import bitale.tensor as pt
 
     rng = np.random.default_rng(0)
-    X, y, w = rng.normal(size=(rows, columns)), rng.integers(0, 2, rows).astype(float), rng.normal(size=columns)
+    X, y, w = (
+        rng.normal(size=(rows, columns)),
+        rng.integers(0, 2, rows).astype(float),
+        rng.normal(size=columns),
+    )
     a, b, c = pt.dmatrix("X"), pt.dvector("y"), pt.dvector("w")
     density = (b * (a @ c) - pt.softplus(a @ c)).sum()
     mesh = Mesh(np.array(jax.devices()), ("rows",))
     specs = [P("rows", None), P("rows"), P()]
-    f = bitale.jax.shard(bt.function([a, b, c], [density, bt.grad(density, c)]), mesh, specs, [P(), P()])
+    f = bitale.jax.shard(
+        bt.function([a, b, c], [density, bt.grad(density, c)]), mesh, specs, [P(), P()]
+    )
     part = slice(number * rows // processes, (number + 1) * rows // processes)
-    given = [bitale.jax.from_processes(value, mesh, spec) for spec, value in zip(specs, (X[part], y[part], w))]
+    given = [
+        bitale.jax.from_processes(value, mesh, spec)
+        for spec, value in zip(specs, (X[part], y[part], w))
+    ]
     jax.block_until_ready(f(*given))
     times, before = [], bytes_written()
     for _ in range(steps):
@@ -106,13 +126,18 @@ def free_port() -> int:
         return free.getsockname()[1]
 
 
-def run(processes: int, devices: int, rows: int, columns: int, steps: int = 20, pin: bool = False) -> dict[str, Any]:
+def run(
+    processes: int, devices: int, rows: int, columns: int, steps: int = 20, pin: bool = False
+) -> dict[str, Any]:
     """What `worker` found with so many processes, each with so many devices. pin: each on one processor, with one thread."""
     port = free_port()
     numbers = [processes, devices, port, rows, columns, steps, int(pin)]
     started = [
         subprocess.Popen(
-            [sys.executable, __file__, "--worker", str(k), *map(str, numbers)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, __file__, "--worker", str(k), *map(str, numbers)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for k in range(processes)
     ]
@@ -134,7 +159,11 @@ def table(found: Sequence[dict[str, Any]]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for each in found:
-        written = f"{each['written']:.0f} | {each['written'] / each['model']:.2f}" if each["processes"] > 1 else "|"
+        written = (
+            f"{each['written']:.0f} | {each['written'] / each['model']:.2f}"
+            if each["processes"] > 1
+            else "|"
+        )
         lines.append(
             f"| {each['processes']} | {each['devices']} | {each['milliseconds']:.2f} | {each['reduced']} | {each['model']:.0f} | {written} |"
         )
@@ -148,8 +177,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--columns", type=int, default=40)
-    parser.add_argument("--devices", type=int, nargs="*", default=[1, 2, 4, 8], help="of one process")
-    parser.add_argument("--processes", type=int, nargs="*", default=[2, 4], help="with one device each")
+    parser.add_argument(
+        "--devices", type=int, nargs="*", default=[1, 2, 4, 8], help="of one process"
+    )
+    parser.add_argument(
+        "--processes", type=int, nargs="*", default=[2, 4], help="with one device each"
+    )
     chosen = parser.parse_args()
     found = [run(1, count, chosen.rows, chosen.columns) for count in chosen.devices]
     found += [run(count, 1, chosen.rows, chosen.columns) for count in chosen.processes]

@@ -24,7 +24,9 @@ import bitale.jax
 import bitale.tensor as pt
 
 
-def median_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], seconds: float = 1.5) -> tuple[float, float]:
+def median_ratio(
+    ours: Callable[[], Any], theirs: Callable[[], Any], seconds: float = 1.5
+) -> tuple[float, float]:
     """Median of the quotients of pairs of calls, and microseconds of theirs."""
     ours(), theirs(), ours(), theirs()
     quotients, their_times, end = [], [], time.perf_counter() + seconds
@@ -44,13 +46,19 @@ def main() -> None:
         on_device = [jax.device_put(x) for x in work.arguments]
         by_jax, theirs = jax.jit(bitale.jax.as_jax(work.function())), jax.jit(work.in_jax)
         if not work.is_random:
-            jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9), theirs(*on_device), by_jax(*on_device))
+            jax.tree.map(
+                lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9),
+                theirs(*on_device),
+                by_jax(*on_device),
+            )
         ratio, micros = median_ratio(
-            lambda: jax.block_until_ready(by_jax(*on_device)), lambda: jax.block_until_ready(theirs(*on_device))
+            lambda: jax.block_until_ready(by_jax(*on_device)),
+            lambda: jax.block_until_ready(theirs(*on_device)),
         )
         in_mode = work.function(mode="JAX", updates=work.updates)
         in_mode_ratio, _ = median_ratio(
-            lambda: in_mode(*work.arguments), lambda: jax.tree.map(np.asarray, theirs(*work.arguments))
+            lambda: in_mode(*work.arguments),
+            lambda: jax.tree.map(np.asarray, theirs(*work.arguments)),
         )
         print(f"{name:40} {micros:9.1f} us {ratio:8.2f} {in_mode_ratio:9.2f}", flush=True)
 
@@ -67,10 +75,14 @@ def main() -> None:
     print(f"a module of 300 nodes is written in {statistics.median(times):.2f} ms")
 
     def milliseconds(processes: int) -> float:
-        return statistics.median(xla_scaling.run(processes, 1, 1_000_000, 40, pin=True)["milliseconds"] for _ in range(3))
+        return statistics.median(
+            xla_scaling.run(processes, 1, 1_000_000, 40, pin=True)["milliseconds"] for _ in range(3)
+        )
 
     alone, shared = milliseconds(1), milliseconds(2)
-    print(f"log density of a million rows: {alone:.1f} ms in one process, {shared:.1f} ms in two: {alone / shared:.2f} times as fast")
+    print(
+        f"log density of a million rows: {alone:.1f} ms in one process, {shared:.1f} ms in two: {alone / shared:.2f} times as fast"
+    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,9 @@ import bitale.tensor as pt
 
 def missing_flags() -> list[str]:
     with open(root / "tests" / "api" / "flags.csv", newline="") as file:
-        return [row["name"] for row in csv.DictReader(file) if not hasattr(bitale.config, row["name"])]
+        return [
+            row["name"] for row in csv.DictReader(file) if not hasattr(bitale.config, row["name"])
+        ]
 
 
 def sentence(value: object) -> str:
@@ -42,23 +44,41 @@ def sentence(value: object) -> str:
 
 def is_function(name: str, value: object) -> bool:
     """Whether a name of a module is in the reference: a function, no type, class or constructor of variables."""
-    is_plain = name[0] != "_" and callable(value) and not inspect.isclass(value) and not isinstance(value, bitale.graph.Type)
-    return is_plain and bool(getattr(value, "__doc__", None)) and not re.fullmatch(known.constructors, name)
+    is_plain = (
+        name[0] != "_"
+        and callable(value)
+        and not inspect.isclass(value)
+        and not isinstance(value, bitale.graph.Type)
+    )
+    return (
+        is_plain
+        and bool(getattr(value, "__doc__", None))
+        and not re.fullmatch(known.constructors, name)
+    )
 
 
 def public_functions(module: object) -> list[str]:
-    return [name for name in sorted(getattr(module, "__all__", dir(module))) if is_function(name, getattr(module, name))]
+    return [
+        name
+        for name in sorted(getattr(module, "__all__", dir(module)))
+        if is_function(name, getattr(module, name))
+    ]
 
 
 def without_section() -> list[str]:
     """Public functions that no section names; what bitale has of bitale.tensor counts there."""
-    known_functions = {id(getattr(module_of(section), name)) for section in SECTIONS for name in section.names}
+    known_functions = {
+        id(getattr(module_of(section), name)) for section in SECTIONS for name in section.names
+    }
     modules = ["", *dict.fromkeys(section.module for section in SECTIONS if section.module)]
     return [
         f"{module or 'bitale'}.{name}"
         for module in modules
-        for name in public_functions(importlib.import_module(f"bitale.{module}" if module else "bitale"))
-        if id(getattr(importlib.import_module(f"bitale.{module}" if module else "bitale"), name)) not in known_functions
+        for name in public_functions(
+            importlib.import_module(f"bitale.{module}" if module else "bitale")
+        )
+        if id(getattr(importlib.import_module(f"bitale.{module}" if module else "bitale"), name))
+        not in known_functions
     ]
 
 
@@ -91,7 +111,13 @@ def arguments_of(value: Any) -> list[str]:
 def reference(section: Section) -> list[str]:
     """The table of a section: what to call, and what it does."""
     module = module_of(section)
-    lines = [f"## {section.title}", "", *([section.text, ""] if section.text else []), "| `bitale" + f".{section.module}".rstrip(".") + "` | |", "|---|---|"]
+    lines = [
+        f"## {section.title}",
+        "",
+        *([section.text, ""] if section.text else []),
+        "| `bitale" + f".{section.module}".rstrip(".") + "` | |",
+        "|---|---|",
+    ]
     for name in section.names:
         value = getattr(module, name)
         lines.append(f"| `{name}({', '.join(arguments_of(value))})` | {summary(value)} |")
@@ -104,7 +130,9 @@ def properties(module: object, prefix: str) -> list[str]:
     for name in public_functions(module):
         value = getattr(module, name)
         row = facts(name, value)
-        lines.append(f"| `{prefix}{name}` | {row.shapes} | {row.dtypes} | {row.gradient} | {row.compiled} | {errors(value)} |")
+        lines.append(
+            f"| `{prefix}{name}` | {row.shapes} | {row.dtypes} | {row.gradient} | {row.compiled} | {errors(value)} |"
+        )
     return lines
 
 
@@ -115,17 +143,32 @@ def differences() -> list[str]:
     other = {name: row for name, row in compared.items() if row[0]}
     modules = len({each.module for each in names})
     lines = [
-        "", "## Differences from PyTensor", "",
+        "",
+        "## Differences from PyTensor",
+        "",
         f"Of PyTensor {table.VERSION}'s {len(names):,} public names in {modules} modules, {len(names) - len(missing):,} are here, and {len(compared) - len(other):,} of "
         f"the {len(compared):,} functions and classes with arguments take the same, in the same order with the same defaults.",
-        "", "### Names that are missing", "", "| names | why |", "|---|---|",
-    ]  # fmt: skip
+        "",
+        "### Names that are missing",
+        "",
+        "| names | why |",
+        "|---|---|",
+    ]
     reasons: dict[str, list[str]] = {}
     for name in missing:
         reasons.setdefault(known.reason_missing(name) or "", []).append(f"`{name}`")
     lines += [f"| {', '.join(each)} | {why} |" for why, each in reasons.items()]
-    lines += ["", "### Functions and classes whose arguments differ", "", "| name | difference | why |", "|---|---|---|"]
-    lines += [f"| `{name}` | {row[0].replace('|', '/')} | {known.reason_other_arguments(name) or ''} |" for name, row in sorted(other.items())]
+    lines += [
+        "",
+        "### Functions and classes whose arguments differ",
+        "",
+        "| name | difference | why |",
+        "|---|---|---|",
+    ]
+    lines += [
+        f"| `{name}` | {row[0].replace('|', '/')} | {known.reason_other_arguments(name) or ''} |"
+        for name, row in sorted(other.items())
+    ]
     return lines
 
 
@@ -146,7 +189,14 @@ def page() -> str:
     ]
     for section in SECTIONS:
         lines += reference(section)
-    lines += ["## Other modules", "", "| module | |", "|---|---|", *(f"| `bitale.{name}` | {text} |" for name, text in OTHER_MODULES.items()), ""]
+    lines += [
+        "## Other modules",
+        "",
+        "| module | |",
+        "|---|---|",
+        *(f"| `bitale.{name}` | {text} |" for name, text in OTHER_MODULES.items()),
+        "",
+    ]
     lines += [
         "## Dtypes, derivatives and errors",
         "",
@@ -161,7 +211,14 @@ def page() -> str:
         "| function of bitale.tensor | ranks | dtypes | gradient | compiled | errors |",
         "|---|---|---|---|---|---|",
     ]
-    for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg."), (pt.fft, "fft."), (pt.signal, "signal."), (pt.optimize, "optimize.")):
+    for module, prefix in (
+        (pt, ""),
+        (pt.special, "special."),
+        (pt.linalg, "linalg."),
+        (pt.fft, "fft."),
+        (pt.signal, "signal."),
+        (pt.optimize, "optimize."),
+    ):
         lines += properties(module, prefix)
     lines.append("")
     lines += [
@@ -173,7 +230,9 @@ def page() -> str:
         "|---|---|",
     ]
     for why in cpp.reasons.values():
-        lines.append(f"| {', '.join(f'`{name}`' for name in cpp.missing() if cpp.reason(name) == why)} | {why} |")
+        lines.append(
+            f"| {', '.join(f'`{name}`' for name in cpp.missing() if cpp.reason(name) == why)} | {why} |"
+        )
     lines += differences()
     return "\n".join(lines) + "\n"
 
@@ -181,5 +240,9 @@ def page() -> str:
 if __name__ == "__main__":
     target = root / "docs" / "api.md"
     if "--check" in sys.argv:
-        sys.exit(0 if target.read_text() == page() else "docs/api.md is not up to date: run tools/api_doc.py")
+        sys.exit(
+            0
+            if target.read_text() == page()
+            else "docs/api.md is not up to date: run tools/api_doc.py"
+        )
     target.write_text(page())

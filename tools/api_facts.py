@@ -24,6 +24,7 @@ _arities = dict(_core.elementwise_functions())
 _names = {id(getattr(pt, name)): name for name in _arities}  # other names are the same object
 _called = set(getattr(_core, "elementwise_calls", list)())
 
+
 @dataclasses.dataclass
 class Facts:
     """One row: texts, empty where nothing is known."""
@@ -63,7 +64,10 @@ _by_name: dict[str, list[Any]] = {
 def _choices(name: str, parameter: Any) -> list[Any]:
     if name in _by_name:
         known = {"lvector": _indices, "lmatrix": _Leaf(2, True)}
-        return [known[each] if isinstance(each, str) and each in known else each for each in _by_name[name]]
+        return [
+            known[each] if isinstance(each, str) and each in known else each
+            for each in _by_name[name]
+        ]
     if parameter == "*":
         return [(), (_matrix, _matrix), (_vector, _vector), (_matrix,), (_scalar, _scalar)]
     if name in ("tensors", "tensor_list", "arrays", "args", "operands", "xs"):
@@ -74,7 +78,11 @@ def _choices(name: str, parameter: Any) -> list[Any]:
 def _parameters(function: Any) -> list[tuple[str, str]] | None:
     """The arguments that have to be given, and "*" for those that take any number."""
     found = required(function)
-    return None if found is None else [(each.lstrip("*"), "*" if each[0] == "*" else "") for each in found]
+    return (
+        None
+        if found is None
+        else [(each.lstrip("*"), "*" if each[0] == "*" else "") for each in found]
+    )
 
 
 def _filled(argument: Any, dtype: str, leaves: list[Any]) -> Any:
@@ -102,7 +110,9 @@ def _quietly() -> Iterator[None]:
         yield
 
 
-def _call(function: Any, arguments: list[Any], kinds: list[str], dtype: str) -> tuple[list[Any], list[Any]]:
+def _call(
+    function: Any, arguments: list[Any], kinds: list[str], dtype: str
+) -> tuple[list[Any], list[Any]]:
     leaves: list[Any] = []
     given: list[Any] = []
     for argument, kind in zip(arguments, kinds):
@@ -118,7 +128,9 @@ def _fitting(function: Any) -> tuple[list[Any], list[str]] | None:
         return None
     kinds = [kind for _, kind in parameters]
     second_best = None
-    for arguments in itertools.islice(itertools.product(*(_choices(*each) for each in parameters)), 400):
+    for arguments in itertools.islice(
+        itertools.product(*(_choices(*each) for each in parameters)), 400
+    ):
         try:
             outputs, leaves = _call(function, list(arguments), kinds, "float64")
             if leaves and not set(_core.graph_inputs(outputs)) & set(leaves):
@@ -161,7 +173,11 @@ def _dtypes(function: Any, arguments: list[Any], kinds: list[str]) -> str:
 def leaves_of(arguments: Any) -> list[_Leaf]:
     if isinstance(arguments, _Leaf):
         return [arguments]
-    return [leaf for each in arguments for leaf in leaves_of(each)] if isinstance(arguments, (list, tuple)) else []
+    return (
+        [leaf for each in arguments for leaf in leaves_of(each)]
+        if isinstance(arguments, (list, tuple))
+        else []
+    )
 
 
 def _gradient(outputs: list[Any], leaves: list[Any]) -> str:
@@ -188,7 +204,11 @@ def _gradient(outputs: list[Any], leaves: list[Any]) -> str:
 
 def _is_zero(found: Any) -> bool:
     simple = bt.rewrite.rewrite_graph(found)
-    while simple.owner is not None and simple.owner.inputs and simple.owner.op.name in ("Alloc", "ExpandDims", "DimShuffle", "Second"):
+    while (
+        simple.owner is not None
+        and simple.owner.inputs
+        and simple.owner.op.name in ("Alloc", "ExpandDims", "DimShuffle", "Second")
+    ):
         simple = simple.owner.inputs[0]
     return isinstance(simple, _core.Constant) and not np.any(simple.data)
 
@@ -229,4 +249,6 @@ def facts(name: str, function: Any) -> Facts:
 
 def errors(value: Any) -> str:
     """The errors that the documentation names."""
-    return ", ".join(dict.fromkeys(re.findall(r"\b(?:[A-Z]\w*Error)\b", inspect.getdoc(value) or "")))
+    return ", ".join(
+        dict.fromkeys(re.findall(r"\b(?:[A-Z]\w*Error)\b", inspect.getdoc(value) or ""))
+    )

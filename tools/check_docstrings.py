@@ -36,9 +36,13 @@ def public_names() -> dict[int, tuple[str, object]]:
     found: dict[int, tuple[str, object]] = {}
     for name in MODULES:
         module = importlib.import_module(name)
-        for attribute in getattr(module, "__all__", None) or [each for each in dir(module) if each[0] != "_"]:
+        for attribute in getattr(module, "__all__", None) or [
+            each for each in dir(module) if each[0] != "_"
+        ]:
             value = getattr(module, attribute)
-            if inspect.isclass(value) and (issubclass(value, (Op, enum.Enum)) or isinstance(value, Kind)):
+            if inspect.isclass(value) and (
+                issubclass(value, (Op, enum.Enum)) or isinstance(value, Kind)
+            ):
                 continue  # classes of ops are there to recognise nodes; functions make these
             own = str(getattr(value, "__module__", "")).startswith("bitale")
             if own and (inspect.isclass(value) or inspect.isroutine(value)) and attribute[0] != "_":
@@ -61,7 +65,9 @@ def complaints() -> list[str]:
     out = []
     for name, value in public_names().values():
         _Found.objects[name] = value
-        out += [f"{name}: {code}: {text}" for code, text in validate(name)["errors"] if code in CHECKS]
+        out += [
+            f"{name}: {code}: {text}" for code, text in validate(name)["errors"] if code in CHECKS
+        ]
     return out
 
 

@@ -1,6 +1,6 @@
 """Prints gcovr's summary a folder a line: covered lines and branches, in percent.
 
-    python tools/coverage_table.py summary.json
+python tools/coverage_table.py summary.json
 """
 
 import collections
@@ -19,7 +19,9 @@ def main() -> None:
                 counts[folder][k] += file[field]
     print(f"{'folder':24} {'lines':>8} {'ran':>6}  {'branches':>8} {'ran':>6}")
     for folder, (lines_ran, lines, branches_ran, branches) in sorted(counts.items()):
-        print(f"{folder:24} {lines:8} {lines_ran / max(lines, 1):6.0%}  {branches:8} {branches_ran / max(branches, 1):6.0%}")
+        print(
+            f"{folder:24} {lines:8} {lines_ran / max(lines, 1):6.0%}  {branches:8} {branches_ran / max(branches, 1):6.0%}"
+        )
 
 
 main()

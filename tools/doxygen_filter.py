@@ -18,7 +18,9 @@ root = Path(__file__).resolve().parents[1]
 
 def _literal(text: str) -> str:
     """The value of adjacent string literals of C++."""
-    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace("\\n", "\n").replace('\\"', '"')
+    return (
+        "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace("\\n", "\n").replace('\\"', '"')
+    )
 
 
 @functools.cache
@@ -26,20 +28,31 @@ def summaries() -> dict[str, str]:
     """By the name of a function in C++."""
     found = {}
     for file in sorted((root / "src/ops/scalar").glob("*.cpp")):
-        for name, doc in re.findall(r'\.name = "(\w+)",.*?\.doc =((?:\s*"(?:[^"\\]|\\.)*")+),', file.read_text(), re.S):
+        for name, doc in re.findall(
+            r'\.name = "(\w+)",.*?\.doc =((?:\s*"(?:[^"\\]|\\.)*")+),', file.read_text(), re.S
+        ):
             found[name] = _literal(doc).split("\n")[0]
     # Functions that the reference does not describe have their text in the binding.
     for file in sorted((root / "python/src").glob("*.cpp")):
         text = file.read_text()
-        found.update(re.findall(r'\bbind_\w+\(\s*m,\s*"(\w+)",\s*[\w:]+,\s*documented_\w+\(\s*"([^"]+)"', text))
-        bound = [(each.start(), each[1]) for each in re.finditer(r'\b(?:define\w*|bind_\w+)\(\s*m,\s*"(\w+)"', text)]
+        found.update(
+            re.findall(
+                r'\bbind_\w+\(\s*m,\s*"(\w+)",\s*[\w:]+,\s*documented_\w+\(\s*"([^"]+)"', text
+            )
+        )
+        bound = [
+            (each.start(), each[1])
+            for each in re.finditer(r'\b(?:define\w*|bind_\w+)\(\s*m,\s*"(\w+)"', text)
+        ]
         for each in re.finditer(r'R"\((\w[^\n]+\.)\n\nParameters\n', text):
             before = [name for start, name in bound if start < each.start()]
             if before:
                 found[before[-1]] = each[1]
     for file in sorted((root / "python/src/reference").glob("*.cpp")):
         for names, summary in re.findall(r"^= (.+)\n(.+)", file.read_text(), re.M):
-            found.update({name: summary.replace("$", name) for name in names.split() if name[0] not in "*"})
+            found.update(
+                {name: summary.replace("$", name) for name in names.split() if name[0] not in "*"}
+            )
     reserved = {"and", "or", "xor", "switch", "complex"} | set(keyword.kwlist)
     return {name: text for name, text in found.items() if "." not in name} | {
         f"{name}_": text for name, text in found.items() if name.rstrip("_") in reserved
@@ -54,14 +67,19 @@ def _expanded(text: str) -> str:
     lists = dict(re.findall(r"#define (\w+)\(X\)((?:.*\\\n)*.*)", text))
 
     def declarations(match: re.Match[str]) -> str:
-        return "".join(f"{match[1].replace('##', '').replace('name', name, 1)}\n" for name in re.findall(r"X\((\w+)\)", lists.get(match[2], "")))
+        return "".join(
+            f"{match[1].replace('##', '').replace('name', name, 1)}\n"
+            for name in re.findall(r"X\((\w+)\)", lists.get(match[2], ""))
+        )
 
     return re.sub(r"#define X\(name\) (.*\bname\(.*;)\n(\w+)\(X\)\n#undef X\n", declarations, text)
 
 
 def _summary_of(line: str) -> str | None:
     found = _DECLARATION.match(line)
-    is_declaration = found and not line.startswith(("//", "return", " ", "#", "using", "typedef", "template"))
+    is_declaration = found and not line.startswith(
+        ("//", "return", " ", "#", "using", "typedef", "template")
+    )
     return summaries().get(found[1]) if found and is_declaration else None
 
 

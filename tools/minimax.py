@@ -11,8 +11,28 @@ lowest first, and the rest fitted again, so that rounding costs little.
 
 import sys
 
-from mpmath import (asin, atan, cbrt, cos, erf, erfc, erfinv, exp, expm1, floor, gamma, log, lu_solve, matrix, mp, mpf, pi, sin,
-                    sqrt, tanh)
+from mpmath import (
+    asin,
+    atan,
+    cbrt,
+    cos,
+    erf,
+    erfc,
+    erfinv,
+    exp,
+    expm1,
+    floor,
+    gamma,
+    log,
+    lu_solve,
+    matrix,
+    mp,
+    mpf,
+    pi,
+    sin,
+    sqrt,
+    tanh,
+)
 
 mp.prec = 200
 
@@ -50,8 +70,10 @@ def remez(f, w, low, high, free, fixed=()):
             b[row] = target[p]
         solution = lu_solve(a, b)
         coefficients = list(solution[:free])
-        errors = [weight[i] * (sum(c * z ** (first + k) for k, c in enumerate(coefficients)) - target[i])
-                  for i, z in enumerate(grid)]
+        errors = [
+            weight[i] * (sum(c * z ** (first + k) for k, c in enumerate(coefficients)) - target[i])
+            for i, z in enumerate(grid)
+        ]
         extrema = roots_between(grid, errors)
         while len(extrema) > free + 1:  # drop the smaller end
             extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
@@ -71,7 +93,9 @@ def fit(f, w, low, high, count, bits):
     grid = chebyshev_grid(mpf(low), mpf(high), 1001)[1:]
 
     def error_of(coefficients):
-        return max(abs(w(z) * (sum(c * z**i for i, c in enumerate(coefficients)) - f(z))) for z in grid)
+        return max(
+            abs(w(z) * (sum(c * z**i for i, c in enumerate(coefficients)) - f(z))) for z in grid
+        )
 
     best, error = remez(f, w, low, high, count)
     at_once = [rounded(c, bits) for c in best]
@@ -99,8 +123,10 @@ def interpolated(g, low, high, count=90):
     centre, radius = (mpf(low) + high) / 2, (mpf(high) - low) / 2
     nodes = [cos(pi * (k + mpf(1) / 2) / count) for k in range(count)]
     values = [g(centre + radius * t) for t in nodes]
-    series = [2 * sum(v * cos(pi * j * (k + mpf(1) / 2) / count) for k, v in enumerate(values)) / count
-              for j in range(count)]
+    series = [
+        2 * sum(v * cos(pi * j * (k + mpf(1) / 2) / count) for k, v in enumerate(values)) / count
+        for j in range(count)
+    ]
 
     def value(z):
         t, a, b = (z - centre) / radius, mpf(0), mpf(0)
@@ -133,7 +159,10 @@ def inverse_erf_over_x(w):
 def shifted(g, low, high, shift, weight=lambda z, value: 1 / value):
     """f and w of an approximation of g(z + shift), and its interval; the weight is that of relative errors, or other."""
     value = interpolated(g, low + shift, high + shift)
-    return ((lambda z: value(z + shift)), (lambda z: weight(z + shift, value(z + shift)))), (low, high)
+    return ((lambda z: value(z + shift)), (lambda z: weight(z + shift, value(z + shift)))), (
+        low,
+        high,
+    )
 
 
 def inverse_erf_bend(w):
@@ -148,53 +177,116 @@ approximations = {
     "sin": (odd(sin), (0, half_pi**2), 8, 4),
     "sin_quarter": (odd(sin), (0, half_pi**2 / 4), 6, 3),
     # cos(s) = 1 - z/2 + z^2 P(z)
-    "cos_quarter": (((lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2), (lambda z: z**2 / cos(sqrt(z)))),
-                    (0, half_pi**2 / 4), 6, 3),
+    "cos_quarter": (
+        ((lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2), (lambda z: z**2 / cos(sqrt(z)))),
+        (0, half_pi**2 / 4),
+        6,
+        3,
+    ),
     "atan": (odd(atan), (0, 0.25), 12, 5),
     "asin": (odd(asin), (0, 0.25), 12, 5),
     # log(1 + z) = z - z^2 P(z)
-    "log1p": (((lambda z: (z - log(1 + z)) / z**2), (lambda z: abs(z**2 / log(1 + z)))), (0.5**0.5 - 1, 2**0.5 - 1),
-              None, 9),
+    "log1p": (
+        ((lambda z: (z - log(1 + z)) / z**2), (lambda z: abs(z**2 / log(1 + z)))),
+        (0.5**0.5 - 1, 2**0.5 - 1),
+        None,
+        9,
+    ),
     # 2^z = 1 + z P(z)
-    "exp2": (((lambda z: expm1(z * log(2)) / z if z else log(2)), (lambda z: abs(z) / 2**z)), (-0.5, 0.50001), 11, 6),
+    "exp2": (
+        ((lambda z: expm1(z * log(2)) / z if z else log(2)), (lambda z: abs(z) / 2**z)),
+        (-0.5, 0.50001),
+        11,
+        6,
+    ),
     # Around the middle of the interval of z, in the difference from it.
     "inverse_cbrt": lambda: (*shifted(lambda m: 1 / cbrt(m), -0.36, 0.36, 1.0625), 6, 5),
     "gamma": lambda: (*shifted(gamma, -0.625, 0.625, 1.625), 24, 12),
     # By w = -log(1 - x^2), sqrt(w), and 1 / (1 + sqrt(w)): erfinv(x) / x = sqrt(pi) / 2 + w P(w) = sqrt(w) + P(sqrt(w)),
     # erfinv(x) = sqrt(w) + P(1 / (1 + sqrt(w))).
-    "erfinv": lambda: (*shifted(inverse_erf_bend, -3.999, 4, 4,
-                                lambda w, value: w / (sqrt(pi) / 2 + w * value)), 26, 12),
-    "erfinv_tail": lambda: (*shifted(lambda s: inverse_erf_over_x(s * s) - s, -1.635, 1.635, 4.4625,
-                                     lambda s, value: 1 / (s + value)), 27, None),
-    "erfinv_tail_float": lambda: (*shifted(lambda s: inverse_erf_over_x(s * s) - s, -0.625, 0.625, 3.4375,
-                                           lambda s, value: 1 / (s + value)), None, 8),
-    "erfcinv_tail": lambda: (*shifted(lambda t: inverse_erf((1 / t - 1)**2)[0] - (1 / t - 1), -0.1131, 0.1131, 0.1482,
-                                      lambda t, value: 1 / (1 / t - 1 + value)), 36, None),
-    "erfcinv_tail_float": lambda: (*shifted(lambda t: inverse_erf((1 / t - 1)**2)[0] - (1 / t - 1),
-                                            -0.087, 0.087, 0.17431640625,
-                                            lambda t, value: 1 / (1 / t - 1 + value)), None, 9),
+    "erfinv": lambda: (
+        *shifted(inverse_erf_bend, -3.999, 4, 4, lambda w, value: w / (sqrt(pi) / 2 + w * value)),
+        26,
+        12,
+    ),
+    "erfinv_tail": lambda: (
+        *shifted(
+            lambda s: inverse_erf_over_x(s * s) - s,
+            -1.635,
+            1.635,
+            4.4625,
+            lambda s, value: 1 / (s + value),
+        ),
+        27,
+        None,
+    ),
+    "erfinv_tail_float": lambda: (
+        *shifted(
+            lambda s: inverse_erf_over_x(s * s) - s,
+            -0.625,
+            0.625,
+            3.4375,
+            lambda s, value: 1 / (s + value),
+        ),
+        None,
+        8,
+    ),
+    "erfcinv_tail": lambda: (
+        *shifted(
+            lambda t: inverse_erf((1 / t - 1) ** 2)[0] - (1 / t - 1),
+            -0.1131,
+            0.1131,
+            0.1482,
+            lambda t, value: 1 / (1 / t - 1 + value),
+        ),
+        36,
+        None,
+    ),
+    "erfcinv_tail_float": lambda: (
+        *shifted(
+            lambda t: inverse_erf((1 / t - 1) ** 2)[0] - (1 / t - 1),
+            -0.087,
+            0.087,
+            0.17431640625,
+            lambda t, value: 1 / (1 / t - 1 + value),
+        ),
+        None,
+        9,
+    ),
 }
 
 
 def through(f, low, high, count):
     """The polynomial that equals f at Chebyshev's points: nearly as good as the best."""
-    points = [(low + high) / 2 + (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count)) for k in range(count)]
+    points = [
+        (low + high) / 2 + (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count))
+        for k in range(count)
+    ]
     points = [p + (high - low) / 1000003 for p in points]  # none is 0
-    return list(lu_solve(matrix([[p**j for j in range(count)] for p in points]), matrix([f(p) for p in points])))
+    return list(
+        lu_solve(
+            matrix([[p**j for j in range(count)] for p in points]), matrix([f(p) for p in points])
+        )
+    )
 
 
 def step_table(g, bits, unit, near, bound, degree):
     """Coefficients of g, an odd function, about n h, for a step h next to near / unit whose first values are short."""
 
     def inexact(h):
-        return max(abs(g(n * h) - rounded(g(n * h), bits)) * 2**bits * weight for n, weight in ((1, 4), (2, 1), (3, 0.5)))
+        return max(
+            abs(g(n * h) - rounded(g(n * h), bits)) * 2**bits * weight
+            for n, weight in ((1, 4), (2, 1), (3, 0.5))
+        )
 
     h = min((mpf(near + k) / unit for k in range(50)), key=inexact)
     columns = []
     for n in range(16):
         about, is_first = n * h, n == 0
         low, high = 0 if is_first else -h / 2, min(h / 2, bound - about)
-        rest = through(lambda t: (g(about + t) - g(about) - (t if is_first else 0)) / t, low, high, degree)
+        rest = through(
+            lambda t: (g(about + t) - g(about) - (t if is_first else 0)) / t, low, high, degree
+        )
         columns.append([rounded(c, bits) for c in [g(about), *rest]])
     return h, list(zip(*columns))
 
@@ -254,7 +346,9 @@ def main(names):
                 continue
             coefficients, before, after = fit(f, w, low, high, count, bits)
             digits = 17 if bits == 53 else 9
-            print(f"{name} {dtype}: 2^{float(log(before, 2)):.1f}, rounded 2^{float(log(after, 2)):.1f}")
+            print(
+                f"{name} {dtype}: 2^{float(log(before, 2)):.1f}, rounded 2^{float(log(after, 2)):.1f}"
+            )
             print("  {" + ", ".join(mp.nstr(c, digits) for c in coefficients) + "}")
 
 

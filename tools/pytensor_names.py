@@ -21,8 +21,32 @@ import pytensor
 
 # The modules that programs import from. Rewrites, C code and backends are PyTensor's own.
 PACKAGES = ("compile", "conditional", "graph", "scalar", "scan", "sparse", "tensor", "typed_list")
-MODULES = ("", "breakpoint", "configdefaults", "configparser", "gradient", "ifelse", "printing", "raise_op", "assumptions")
-INTERNAL = ("rewriting", "compiledir", "compilelock", "blas_c", "elemwise_cgen", "dtype_utils", "scan_perform_ext", "_core", "_lazy", "kanren", "dump", "cutils_ext", "c_code")
+MODULES = (
+    "",
+    "breakpoint",
+    "configdefaults",
+    "configparser",
+    "gradient",
+    "ifelse",
+    "printing",
+    "raise_op",
+    "assumptions",
+)
+INTERNAL = (
+    "rewriting",
+    "compiledir",
+    "compilelock",
+    "blas_c",
+    "elemwise_cgen",
+    "dtype_utils",
+    "scan_perform_ext",
+    "_core",
+    "_lazy",
+    "kanren",
+    "dump",
+    "cutils_ext",
+    "c_code",
+)
 
 
 def modules() -> list[str]:
@@ -32,7 +56,11 @@ def modules() -> list[str]:
         found.append(package)
         for each in pkgutil.walk_packages(root.__path__, f"pytensor.{package}."):
             parts = each.name.split(".")
-            own = parts[1:] if "graph.rewriting" not in each.name else [part for part in parts if part != "rewriting"]
+            own = (
+                parts[1:]
+                if "graph.rewriting" not in each.name
+                else [part for part in parts if part != "rewriting"]
+            )
             if not set(own) & set(INTERNAL):
                 found.append(each.name.removeprefix("pytensor."))
     return sorted(set(found))
@@ -51,7 +79,12 @@ def bound_in(module: Any) -> set[str]:
             found.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            found |= {
+                each.id
+                for target in targets
+                for each in ast.walk(target)
+                if isinstance(each, ast.Name)
+            }
         elif isinstance(node, (ast.If, ast.Try, ast.With)):
             statements += node.body
     return found
@@ -62,7 +95,15 @@ def is_of_pytensor(value: Any) -> bool:
 
 
 def is_typing(value: Any) -> bool:
-    return type(value).__module__ in ("typing", "types", "logging", "__future__", "importlib", "functools", "pathlib") and not inspect.isfunction(value)
+    return type(value).__module__ in (
+        "typing",
+        "types",
+        "logging",
+        "__future__",
+        "importlib",
+        "functools",
+        "pathlib",
+    ) and not inspect.isfunction(value)
 
 
 def public(name: str, module: Any) -> Iterator[tuple[str, Any]]:
@@ -78,13 +119,15 @@ def public(name: str, module: Any) -> Iterator[tuple[str, Any]]:
 
 def default(value: Any) -> str:
     plain = (bool, int, float, str, type(None))
-    if isinstance(value, plain) or (isinstance(value, tuple) and all(isinstance(each, plain) for each in value)):
+    if isinstance(value, plain) or (
+        isinstance(value, tuple) and all(isinstance(each, plain) for each in value)
+    ):
         return repr(value).replace(" ", "")
     return "..."
 
 
 def arguments(value: Any) -> str:
-    """"x axis=None * keepdims=False": a star alone is before those that are given by name."""
+    """ "x axis=None * keepdims=False": a star alone is before those that are given by name."""
     try:
         parameters = list(inspect.signature(value).parameters.values())
     except (TypeError, ValueError):
@@ -97,18 +140,30 @@ def arguments(value: Any) -> str:
             was_star = True
         star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
         was_star = was_star or star == "*"
-        words.append(star + each.name + ("" if each.default is each.empty else f"={default(each.default)}"))
+        words.append(
+            star + each.name + ("" if each.default is each.empty else f"={default(each.default)}")
+        )
     return " ".join(words)
 
 
 def row(module: str, name: str, value: Any) -> tuple[str, str, str, str]:
     if inspect.isclass(value):
-        return module, name, "exception" if issubclass(value, BaseException) else "class", "" if issubclass(value, BaseException) else arguments(value)
+        return (
+            module,
+            name,
+            "exception" if issubclass(value, BaseException) else "class",
+            "" if issubclass(value, BaseException) else arguments(value),
+        )
     if inspect.isfunction(value):
         return module, name, "function", arguments(value)
     is_op = isinstance(value, pytensor.graph.Op)
     signature = arguments(value) if is_op else ""
-    return module, name, "op" if is_op else "constant", "" if signature.startswith("*inputs") else signature
+    return (
+        module,
+        name,
+        "op" if is_op else "constant",
+        "" if signature.startswith("*inputs") else signature,
+    )
 
 
 def main(target: pathlib.Path) -> None:
@@ -120,8 +175,14 @@ def main(target: pathlib.Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("module", "name", "kind", "arguments"))
         writer.writerows(rows)
-    print(f"PyTensor {pytensor.__version__}: {len(rows)} names of {len({each[0] for each in rows})} modules")
+    print(
+        f"PyTensor {pytensor.__version__}: {len(rows)} names of {len({each[0] for each in rows})} modules"
+    )
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1] / "tests" / "api" / "pytensor.csv")
+    main(
+        pathlib.Path(sys.argv[1])
+        if len(sys.argv) > 1
+        else pathlib.Path(__file__).parents[1] / "tests" / "api" / "pytensor.csv"
+    )

@@ -25,7 +25,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-_BLOCK = re.compile(r"^```(\w+)( declarations)?\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.S | re.M)
+_BLOCK = re.compile(
+    r"^```(\w+)( declarations)?\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.S | re.M
+)
 _MARK, _PAGE = "<<block>>\n", "<<page>>\n"  # stand in the output before that of a block or page
 
 
@@ -36,7 +38,9 @@ class Block:
     code: str
     shown: str | None
     line: int  # of the page, of the first line of the code
-    lines: tuple[int, int]  # where in the page what is printed stands, with its fence; empty where there is none
+    lines: tuple[
+        int, int
+    ]  # where in the page what is printed stands, with its fence; empty where there is none
 
 
 def blocks(page: Path, language: str) -> list[Block]:
@@ -44,8 +48,14 @@ def blocks(page: Path, language: str) -> list[Block]:
     found = []
     for m in _BLOCK.finditer(text):
         if m[1] == language:
-            shown = (m.start(4) - len("\n```text\n"), m.end(4) + len("```\n")) if m[4] is not None else (m.end(0), m.end(0))
-            found.append(Block(m[1], bool(m[2]), m[3], m[4], text.count("\n", 0, m.start(3)) + 1, shown))
+            shown = (
+                (m.start(4) - len("\n```text\n"), m.end(4) + len("```\n"))
+                if m[4] is not None
+                else (m.end(0), m.end(0))
+            )
+            found.append(
+                Block(m[1], bool(m[2]), m[3], m[4], text.count("\n", 0, m.start(3)) + 1, shown)
+            )
     return found
 
 
@@ -79,17 +89,23 @@ def generate(pages: list[Path]) -> str:
             for line in block.code.splitlines():
                 if line.startswith("#include"):
                     includes[line] = None
-                kept.append("" if line.startswith("#include") or line == "namespace bt = bitale;" else line)
+                kept.append(
+                    "" if line.startswith("#include") or line == "namespace bt = bitale;" else line
+                )
             lines = "\n".join(kept)
             code = f'#line 1 "{page.stem}.cpp"  // {page}:{block.line}\n{lines}\n'
             body.append(f"std::cout << {_literal(_MARK)};\n")
             if "int main() {" in code:
-                declared.append(f"namespace block_{i} {{\n{code.replace('int main() {', 'void program() {')}}}\n")
+                declared.append(
+                    f"namespace block_{i} {{\n{code.replace('int main() {', 'void program() {')}}}\n"
+                )
                 body.append(f"block_{i}::program();\n")
             else:
                 (declared if block.is_declaration else body).append(code)
         if body:
-            functions.append(f"namespace {page.stem} {{\n{''.join(declared)}void run() {{\n{''.join(body)}}}\n}}\n")
+            functions.append(
+                f"namespace {page.stem} {{\n{''.join(declared)}void run() {{\n{''.join(body)}}}\n}}\n"
+            )
             called += f"std::cout << {_literal(_PAGE)};\n{page.stem}::run();\n"
     head = "\n".join(includes) + "\nnamespace bt = bitale;\n"
     return head + "".join(functions) + f"int main() {{\n{called}}}\n"
@@ -114,7 +130,9 @@ def differences(page: Path, language: str, printed: list[str], write: bool = Fal
     text = page.read_text(encoding="utf-8")
     expected = blocks(page, language)
     if len(expected) != len(printed):
-        return [f"{page}: has {len(expected)} blocks of {language}, of which {len(printed)} ran: generate the program again"]
+        return [
+            f"{page}: has {len(expected)} blocks of {language}, of which {len(printed)} ran: generate the program again"
+        ]
     for block, got in reversed(list(zip(expected, map(_lines, printed)))):
         if checker.check_output(_lines(block.shown or ""), got, doctest.ELLIPSIS):
             continue

@@ -20,11 +20,20 @@ Expression = Any
 EVALS: dict[str, dict[str, Callable[[Any], Prepared]]] = {}
 
 
-def compiled(expression: Callable[..., Expression], to_json: Callable[[Any], Any] = lambda result: result.tolist(), **values: Any) -> Prepared:
+def compiled(
+    expression: Callable[..., Expression],
+    to_json: Callable[[Any], Any] = lambda result: result.tolist(),
+    **values: Any,
+) -> Prepared:
     """The function of variables with these values' names and shapes."""
     arrays = {name: np.asarray(value) for name, value in values.items()}
-    variables = {name: pt.tensor(name, dtype=array.dtype.name, shape=array.shape) for name, array in arrays.items()}
-    function = bt.function(list(variables.values()), expression(**variables), on_unused_input="ignore")
+    variables = {
+        name: pt.tensor(name, dtype=array.dtype.name, shape=array.shape)
+        for name, array in arrays.items()
+    }
+    function = bt.function(
+        list(variables.values()), expression(**variables), on_unused_input="ignore"
+    )
     return Prepared(functools.partial(function, *arrays.values()), to_json)
 
 
@@ -68,7 +77,9 @@ def det_input(input: Any) -> dict[str, Any]:
 
 EVALS["det"] = {
     "primal": lambda input: compiled(determinant, **det_input(input)),
-    "gradient": lambda input: compiled(lambda a: bt.grad(determinant(a), a).flatten(), **det_input(input)),
+    "gradient": lambda input: compiled(
+        lambda a: bt.grad(determinant(a), a).flatten(), **det_input(input)
+    ),
 }
 
 
@@ -129,7 +140,9 @@ EVALS["ode"] = {
 }
 
 
-def lstm(main: Expression, extra: Expression, state: Expression, sequence: Expression) -> Expression:
+def lstm(
+    main: Expression, extra: Expression, state: Expression, sequence: Expression
+) -> Expression:
     """Layers whose matrices are diagonal: rows of `main` are weights and biases of four gates, rows of `state` hidden and cell."""
     layers, width = main.type.shape[0] // 2, extra.type.shape[1]
     gates = main.reshape((layers, 2, 4, width))
@@ -150,12 +163,21 @@ def lstm(main: Expression, extra: Expression, state: Expression, sequence: Expre
         return [*new, pt.sum(gold * (predicted - pt.log(pt.sum(pt.exp(predicted)) + 2.0)))]
 
     initial: list[Any] = [state[row] for row in range(2 * layers)]
-    traces = bt.scan(step, sequences=[sequence[:-1], sequence[1:]], outputs_info=[*initial, None], return_updates=False)
+    traces = bt.scan(
+        step,
+        sequences=[sequence[:-1], sequence[1:]],
+        outputs_info=[*initial, None],
+        return_updates=False,
+    )
     return -pt.sum(traces[-1]) / ((sequence.shape[0] - 1) * width)
 
 
-def lstm_gradient(main: Expression, extra: Expression, state: Expression, sequence: Expression) -> Expression:
-    return pt.concatenate([g.flatten() for g in bt.grad(lstm(main, extra, state, sequence), [main, extra])])
+def lstm_gradient(
+    main: Expression, extra: Expression, state: Expression, sequence: Expression
+) -> Expression:
+    return pt.concatenate(
+        [g.flatten() for g in bt.grad(lstm(main, extra, state, sequence), [main, extra])]
+    )
 
 
 def lstm_input(input: Any) -> dict[str, Any]:
@@ -167,7 +189,12 @@ def lstm_input(input: Any) -> dict[str, Any]:
     sequence = floats(input, "sequence", (None, width))
     if len(sequence) < 2:
         raise InputError("`sequence` must have at least two rows")
-    return {"main": main, "extra": extra, "state": floats(input, "state", (len(main), width)), "sequence": sequence}
+    return {
+        "main": main,
+        "extra": extra,
+        "state": floats(input, "state", (len(main), width)),
+        "sequence": sequence,
+    }
 
 
 EVALS["lstm"] = {
@@ -188,18 +215,26 @@ def reverse(value: Expression, x: Expression) -> Expression:
 
 
 def forward(value: Expression, x: Expression) -> Expression:
-    return pt.stack([bt.pushforward(value, x, pt.constant(unit)) for unit in np.eye(x.type.shape[0])])
+    return pt.stack(
+        [bt.pushforward(value, x, pt.constant(unit)) for unit in np.eye(x.type.shape[0])]
+    )
 
 
-def at(f: Callable[[Expression], Expression], derivative: Derivative, x: Expression) -> tuple[Expression, Expression]:
+def at(
+    f: Callable[[Expression], Expression], derivative: Derivative, x: Expression
+) -> tuple[Expression, Expression]:
     value = f(x)
     return value, derivative(value, x)
 
 
-def descend(f: Callable[[Expression], Expression], derivative: Derivative, start: Expression) -> Expression:
+def descend(
+    f: Callable[[Expression], Expression], derivative: Derivative, start: Expression
+) -> Expression:
     """Where f is least, by gradient descent with steps that double after ten good ones and halve after a bad one."""
 
-    def step(x: Expression, fx: Expression, gx: Expression, eta: Expression, good: Expression) -> Any:
+    def step(
+        x: Expression, fx: Expression, gx: Expression, eta: Expression, good: Expression
+    ) -> Any:
         is_flat = pt.sqrt(pt.sum(gx**2)) <= 1e-5
         doubles = pt.eq(good, 10)
         new = x - eta * gx
@@ -212,7 +247,12 @@ def descend(f: Callable[[Expression], Expression], derivative: Derivative, start
         return [*states, eta, pt.switch(moves, good + 1, 0)], bt.until(ends)
 
     value, slope = at(f, derivative, start)
-    found = bt.scan(step, outputs_info=[start, value, slope, pt.constant(1e-5), pt.constant(np.int64(0))], n_steps=STEPS, return_updates=False)
+    found = bt.scan(
+        step,
+        outputs_info=[start, value, slope, pt.constant(1e-5), pt.constant(np.int64(0))],
+        n_steps=STEPS,
+        return_updates=False,
+    )
     return found[0][-1]
 
 
@@ -241,7 +281,12 @@ def particle(outer: Derivative, inner: Derivative, w: Expression) -> Expression:
             hits = new[1] <= 0
             return [new, pt.switch(hits, v, v + 0.1 * force)], bt.until(hits)
 
-        path = bt.scan(step, outputs_info=[pt.constant([0.0, 8.0]), pt.constant([0.75, 0.0])], n_steps=STEPS, return_updates=False)
+        path = bt.scan(
+            step,
+            outputs_info=[pt.constant([0.0, 8.0]), pt.constant([0.75, 0.0])],
+            n_steps=STEPS,
+            return_updates=False,
+        )
         x, v = path[0][-1], path[1][-1]
         return (x - x[1] / v[1] * v)[0] ** 2
 
@@ -251,11 +296,17 @@ def particle(outer: Derivative, inner: Derivative, w: Expression) -> Expression:
 MODES = {"f": forward, "r": reverse}
 
 
-def with_modes(expression: Callable[..., Expression], values: Callable[[Any], dict[str, Any]]) -> dict[str, Callable[[Any], Prepared]]:
+def with_modes(
+    expression: Callable[..., Expression], values: Callable[[Any], dict[str, Any]]
+) -> dict[str, Callable[[Any], Prepared]]:
     def prepare(outer: str, inner: str, input: Any) -> Prepared:
         return compiled(functools.partial(expression, MODES[outer], MODES[inner]), **values(input))
 
-    return {outer + inner: functools.partial(prepare, outer, inner) for outer in MODES for inner in MODES}
+    return {
+        outer + inner: functools.partial(prepare, outer, inner)
+        for outer in MODES
+        for inner in MODES
+    }
 
 
 EVALS["saddle"] = with_modes(saddle, lambda input: {"start": floats(input, "start", (2,))})
@@ -286,7 +337,15 @@ EVALS["kmeans"] = {
 }
 
 
-def gmm(alpha: Expression, mu: Expression, q: Expression, lower: Expression, x: Expression, gamma: Expression, m: Expression) -> Expression:
+def gmm(
+    alpha: Expression,
+    mu: Expression,
+    q: Expression,
+    lower: Expression,
+    x: Expression,
+    gamma: Expression,
+    m: Expression,
+) -> Expression:
     """The log posterior of a mixture whose inverse covariances are Q'Q: Q has exp(q) on its diagonal and `lower`, column by column, below."""
     k, d = mu.type.shape
     n = x.shape[0]
@@ -296,10 +355,16 @@ def gmm(alpha: Expression, mu: Expression, q: Expression, lower: Expression, x: 
     root = pt.zeros((k, d, d))[:, diagonal, diagonal].set(pt.exp(q))[:, rows, columns].set(lower)
     whitened = pt.einsum("kij,nkj->nki", root, x[:, None] - mu[None])
     terms = alpha + pt.sum(q, axis=1) - 0.5 * pt.sum(whitened**2, axis=2)
-    likelihood = -0.5 * n * d * math.log(2 * math.pi) + pt.sum(pt.logsumexp(terms, axis=1)) - n * pt.logsumexp(alpha)
+    likelihood = (
+        -0.5 * n * d * math.log(2 * math.pi)
+        + pt.sum(pt.logsumexp(terms, axis=1))
+        - n * pt.logsumexp(alpha)
+    )
     degrees = d + m + 1
     prior = -0.5 * gamma**2 * pt.sum(root**2) + m * pt.sum(q)
-    normaliser = degrees * d * (pt.log(gamma) - 0.5 * math.log(2.0)) - log_multigamma(0.5 * degrees, d)
+    normaliser = degrees * d * (pt.log(gamma) - 0.5 * math.log(2.0)) - log_multigamma(
+        0.5 * degrees, d
+    )
     return likelihood + prior + k * normaliser
 
 
@@ -318,10 +383,14 @@ def gmm_to_json(results: Any) -> dict[str, Any]:
 def gmm_input(input: Any) -> dict[str, Any]:
     d, k, n = count(input, "d"), count(input, "k"), count(input, "n")
     return {
-        "alpha": floats(input, "alpha", (k,)), "mu": floats(input, "mu", (k, d)), "q": floats(input, "q", (k, d)),
-        "lower": floats(input, "l", (k, d * (d - 1) // 2)), "x": floats(input, "x", (n, d)),
-        "gamma": floats(input, "gamma", ()), "m": floats(input, "m", ()),
-    }  # fmt: skip
+        "alpha": floats(input, "alpha", (k,)),
+        "mu": floats(input, "mu", (k, d)),
+        "q": floats(input, "q", (k, d)),
+        "lower": floats(input, "l", (k, d * (d - 1) // 2)),
+        "x": floats(input, "x", (n, d)),
+        "gamma": floats(input, "gamma", ()),
+        "m": floats(input, "m", ()),
+    }
 
 
 EVALS["gmm"] = {
@@ -334,7 +403,9 @@ EVALS["gmm"] = {
 
 
 def cross(a: Expression, b: Expression) -> Expression:
-    return pt.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return pt.stack(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
 
 
 def rotated(axis: Expression, x: Expression) -> Expression:
@@ -343,7 +414,11 @@ def rotated(axis: Expression, x: Expression) -> Expression:
     turns = square > 0
     angle = pt.sqrt(pt.switch(turns, square, 1.0))
     unit = axis / angle
-    turned = x * pt.cos(angle) + cross(unit, x) * pt.sin(angle) + unit * (pt.sum(unit * x) * (1 - pt.cos(angle)))
+    turned = (
+        x * pt.cos(angle)
+        + cross(unit, x) * pt.sin(angle)
+        + unit * (pt.sum(unit * x) * (1 - pt.cos(angle)))
+    )
     return pt.switch(turns, turned, x + cross(axis, x))
 
 
@@ -360,20 +435,34 @@ def reprojection_error(parameters: Expression, feature: Expression) -> Expressio
 def observed(cameras: Expression, points: Expression, weights: Expression) -> Expression:
     """The parameters of each observation: camera and point are taken in turns."""
     at = pt.arange(weights.shape[0])
-    return pt.concatenate([cameras[at % cameras.shape[0]], points[at % points.shape[0]], weights[:, None]], axis=1)
+    return pt.concatenate(
+        [cameras[at % cameras.shape[0]], points[at % points.shape[0]], weights[:, None]], axis=1
+    )
 
 
-def for_each_observation(one: Callable[[Expression, Expression], Expression], parameters: Expression, features: Expression) -> Expression:
+def for_each_observation(
+    one: Callable[[Expression, Expression], Expression],
+    parameters: Expression,
+    features: Expression,
+) -> Expression:
     p, f = pt.dvector("parameters", shape=(15,)), pt.dvector("feature", shape=(2,))
     return bt.vectorize_graph(one(p, f), {p: parameters, f: features})
 
 
-def ba(cameras: Expression, points: Expression, weights: Expression, features: Expression) -> list[Expression]:
-    return [for_each_observation(reprojection_error, observed(cameras, points, weights), features), 1 - weights**2]
+def ba(
+    cameras: Expression, points: Expression, weights: Expression, features: Expression
+) -> list[Expression]:
+    return [
+        for_each_observation(reprojection_error, observed(cameras, points, weights), features),
+        1 - weights**2,
+    ]
 
 
-def ba_derivatives(cameras: Expression, points: Expression, weights: Expression, features: Expression) -> list[Expression]:
+def ba_derivatives(
+    cameras: Expression, points: Expression, weights: Expression, features: Expression
+) -> list[Expression]:
     """The elements of the sparse Jacobian: for each observation two rows of 15, for each weight one."""
+
     def one(p: Expression, f: Expression) -> Expression:
         return bt.jacobian(reprojection_error(p, f), p)
 
@@ -385,9 +474,11 @@ def ba_input(input: Any) -> dict[str, Any]:
     """The same camera, point, weight and feature for all."""
     cameras, points, observations = count(input, "n"), count(input, "m"), count(input, "p")
     return {
-        "cameras": np.tile(floats(input, "cam", (11,)), (cameras, 1)), "points": np.tile(floats(input, "x", (3,)), (points, 1)),
-        "weights": np.full(observations, floats(input, "w", ())), "features": np.tile(floats(input, "feat", (2,)), (observations, 1)),
-    }  # fmt: skip
+        "cameras": np.tile(floats(input, "cam", (11,)), (cameras, 1)),
+        "points": np.tile(floats(input, "x", (3,)), (points, 1)),
+        "weights": np.full(observations, floats(input, "w", ())),
+        "features": np.tile(floats(input, "feat", (2,)), (observations, 1)),
+    }
 
 
 def ba_to_json(results: Any) -> dict[str, Any]:
@@ -413,7 +504,9 @@ def ba_sample(input: Any, results: Any) -> dict[str, Any]:
 
 EVALS["ba"] = {
     "objective": lambda input: compiled(ba, ba_to_json, **ba_input(input)),
-    "jacobian": lambda input: compiled(ba_derivatives, functools.partial(ba_sample, input), **ba_input(input)),
+    "jacobian": lambda input: compiled(
+        ba_derivatives, functools.partial(ba_sample, input), **ba_input(input)
+    ),
 }
 
 
@@ -425,9 +518,24 @@ def euler_rotations(angles: Expression) -> Expression:
     def matrices(*rows: list[Expression]) -> Expression:
         return pt.stack([pt.stack(row, axis=1) for row in rows], axis=1)
 
-    about_x = matrices([one, zero, zero, zero], [zero, pt.cos(x), -pt.sin(x), zero], [zero, pt.sin(x), pt.cos(x), zero], [zero, zero, zero, one])
-    about_y = matrices([pt.cos(y), zero, pt.sin(y), zero], [zero, one, zero, zero], [-pt.sin(y), zero, pt.cos(y), zero], [zero, zero, zero, one])
-    about_z = matrices([pt.cos(z), -pt.sin(z), zero, zero], [pt.sin(z), pt.cos(z), zero, zero], [zero, zero, one, zero], [zero, zero, zero, one])
+    about_x = matrices(
+        [one, zero, zero, zero],
+        [zero, pt.cos(x), -pt.sin(x), zero],
+        [zero, pt.sin(x), pt.cos(x), zero],
+        [zero, zero, zero, one],
+    )
+    about_y = matrices(
+        [pt.cos(y), zero, pt.sin(y), zero],
+        [zero, one, zero, zero],
+        [-pt.sin(y), zero, pt.cos(y), zero],
+        [zero, zero, zero, one],
+    )
+    about_z = matrices(
+        [pt.cos(z), -pt.sin(z), zero, zero],
+        [pt.sin(z), pt.cos(z), zero, zero],
+        [zero, zero, one, zero],
+        [zero, zero, zero, one],
+    )
     return about_z @ about_y @ about_x
 
 
@@ -438,11 +546,13 @@ def rotation(axis: Expression) -> Expression:
     angle = pt.sqrt(pt.switch(turns, square, 1.0))
     x, y, z = (axis[i] / angle for i in range(3))
     s, c = pt.sin(angle), pt.cos(angle)
-    turned = pt.stack([
-        pt.stack([x * x + (1 - x * x) * c, x * y * (1 - c) - z * s, x * z * (1 - c) + y * s]),
-        pt.stack([x * y * (1 - c) + z * s, y * y + (1 - y * y) * c, y * z * (1 - c) - x * s]),
-        pt.stack([x * z * (1 - c) - y * s, z * y * (1 - c) + x * s, z * z + (1 - z * z) * c]),
-    ])  # fmt: skip
+    turned = pt.stack(
+        [
+            pt.stack([x * x + (1 - x * x) * c, x * y * (1 - c) - z * s, x * z * (1 - c) + y * s]),
+            pt.stack([x * y * (1 - c) + z * s, y * y + (1 - y * y) * c, y * z * (1 - c) - x * s]),
+            pt.stack([x * z * (1 - c) - y * s, z * y * (1 - c) + x * s, z * z + (1 - z * z) * c]),
+        ]
+    )
     return pt.switch(turns, turned, np.eye(3))
 
 
@@ -478,7 +588,9 @@ class Hand:
         for bone, parent in enumerate(self.parents):
             absolutes.append(relatives[bone] if parent < 0 else absolutes[parent] @ relatives[bone])
         transforms = pt.stack(absolutes) @ self.inverses
-        positions = pt.einsum("vb,bij,vj->vi", self.weights, transforms[:, :3], self.base) * self.mirror
+        positions = (
+            pt.einsum("vb,bij,vj->vi", self.weights, transforms[:, :3], self.base) * self.mirror
+        )
         return positions @ rotation(theta[:3]).T + theta[3:6]
 
     def errors(self, theta: Expression, vertices: Any) -> Expression:
@@ -487,11 +599,17 @@ class Hand:
     def errors_in_triangles(self, theta: Expression, us: Expression, triangles: Any) -> Expression:
         corners = self.skin(theta)[self.triangles[triangles]]
         u, v = us[:, 0, None], us[:, 1, None]
-        return (self.points - (u * corners[:, 0] + v * corners[:, 1] + (1 - u - v) * corners[:, 2])).flatten()
+        return (
+            self.points - (u * corners[:, 0] + v * corners[:, 1] + (1 - u - v) * corners[:, 2])
+        ).flatten()
 
 
 def ht(input: Any, is_derivative: bool) -> Prepared:
-    if not isinstance(input, dict) or not isinstance(input.get("data"), dict) or not isinstance(input["data"].get("model"), dict):
+    if (
+        not isinstance(input, dict)
+        or not isinstance(input.get("data"), dict)
+        or not isinstance(input["data"].get("model"), dict)
+    ):
         raise InputError("the input must have `data` with a `model`")
     hand = Hand(input["data"])
     theta = floats(input, "theta", (26,))
@@ -499,7 +617,10 @@ def ht(input: Any, is_derivative: bool) -> Prepared:
     if not input.get("us"):
         vertices = positions(input["data"], "correspondences", (points,), len(hand.base))
         errors = functools.partial(hand.errors, vertices=vertices)
-        return compiled(lambda theta: bt.jacfwd(errors(theta), theta) if is_derivative else errors(theta), theta=theta)
+        return compiled(
+            lambda theta: bt.jacfwd(errors(theta), theta) if is_derivative else errors(theta),
+            theta=theta,
+        )
     triangles = positions(input["data"], "correspondences", (points,), len(hand.triangles))
 
     def derivatives(theta: Expression, us: Expression) -> Expression:
@@ -509,7 +630,15 @@ def ht(input: Any, is_derivative: bool) -> Prepared:
         return pt.concatenate([pt.stack(by_us, axis=1), bt.jacfwd(errors, theta)], axis=1)
 
     values = {"theta": theta, "us": floats(input, "us", (points, 2))}
-    return compiled(derivatives if is_derivative else functools.partial(hand.errors_in_triangles, triangles=triangles), **values)
+    return compiled(
+        derivatives
+        if is_derivative
+        else functools.partial(hand.errors_in_triangles, triangles=triangles),
+        **values,
+    )
 
 
-EVALS["ht"] = {"objective": lambda input: ht(input, False), "jacobian": lambda input: ht(input, True)}
+EVALS["ht"] = {
+    "objective": lambda input: ht(input, False),
+    "jacobian": lambda input: ht(input, True),
+}

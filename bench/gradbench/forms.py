@@ -36,7 +36,13 @@ def minima_of_product(x: Any, c: Any) -> Any:
 
 def in_row_blocks(x: Any, c: Any, rows: int = 250) -> Any:
     blocks = x.reshape((x.type.shape[0] // rows, rows, x.type.shape[1]))
-    return pt.sum(bt.scan(lambda block: pt.sum(minima_of_product(block, c)), sequences=[blocks], return_updates=False))
+    return pt.sum(
+        bt.scan(
+            lambda block: pt.sum(minima_of_product(block, c)),
+            sequences=[blocks],
+            return_updates=False,
+        )
+    )
 
 
 def attention(q: Any, k: Any, v: Any) -> Any:
@@ -96,8 +102,15 @@ def camera_jacobian(jacobian: Callable[[Any, Any], Any]) -> Callable[[Any], Any]
 
 def of_few_parameters(jacobian: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """Many results of nine parameters."""
+
     def form(points: Any, parameters: Any) -> Any:
-        return jacobian((pt.exp(-((points * parameters[:3]) ** 2)) + parameters[3:6] * pt.sin(points * parameters[6:])).flatten(), parameters)
+        return jacobian(
+            (
+                pt.exp(-((points * parameters[:3]) ** 2))
+                + parameters[3:6] * pt.sin(points * parameters[6:])
+            ).flatten(),
+            parameters,
+        )
 
     return form
 
@@ -115,26 +128,77 @@ def by_cumprod(t: Any) -> Any:
 
 
 def forms() -> Iterator[Form]:
-    yield Form("powers 0 to 127 of 1,024 points, summed: by `pow`, by `cumprod`", lambda t: by_pow(t).sum(), lambda t: by_cumprod(t).sum(), [np.linspace(-1, 1, 1024)])
+    yield Form(
+        "powers 0 to 127 of 1,024 points, summed: by `pow`, by `cumprod`",
+        lambda t: by_pow(t).sum(),
+        lambda t: by_cumprod(t).sum(),
+        [np.linspace(-1, 1, 1024)],
+    )
     x, c = draws(10_000, 16), draws(1_000, 16)
-    yield Form("least of each row of a product: whole, in blocks of rows", lambda x, c: pt.sum(minima_of_product(x, c)), in_row_blocks, [x, c])
-    yield Form("gradient of least of each row of a product: by `min`, by `argmin`", gradient_of_least, gradient_by_nearest, [x, c])
-    yield Form("softmax of a product, times a matrix: whole, in blocks of rows", attention, attention_in_row_blocks, [draws(4096, 32), draws(2048, 32), draws(2048, 16)])
+    yield Form(
+        "least of each row of a product: whole, in blocks of rows",
+        lambda x, c: pt.sum(minima_of_product(x, c)),
+        in_row_blocks,
+        [x, c],
+    )
+    yield Form(
+        "gradient of least of each row of a product: by `min`, by `argmin`",
+        gradient_of_least,
+        gradient_by_nearest,
+        [x, c],
+    )
+    yield Form(
+        "softmax of a product, times a matrix: whole, in blocks of rows",
+        attention,
+        attention_in_row_blocks,
+        [draws(4096, 32), draws(2048, 32), draws(2048, 16)],
+    )
     x, c = draws(10_000, 16), draws(100, 16)
-    yield Form("gradient of least distances: by `min`, by `argmin`", lambda x, c: bt.grad(pt.sum(pt.min(distances(x, c), axis=1)), c), by_nearest, [x, c])
-    yield Form("squared distances: points as rows, as columns", distances, distances_along_rows, [x, c])
     yield Form(
-        "shared sub-expressions: stacks of stacks, one stack", lambda x: pt.stack([pt.stack(row, axis=1) for row in shared(x)], axis=1),
-        lambda x: pt.stack([v for row in shared(x) for v in row], axis=0), [draws(10_000)],
-    )  # fmt: skip
-    yield Form("Jacobian of 3 by 9 for each of 10,000: reverse, forward", camera_jacobian(bt.jacobian), camera_jacobian(bt.jacfwd), [draws(10_000, 9)])
-    yield Form("Jacobian of 1,200 by 9: reverse, forward", of_few_parameters(bt.jacobian), of_few_parameters(bt.jacfwd), [draws(400, 3), draws(9)])
-    yield Form("product [195, 5] @ v: as a product, by columns", lambda a, v: a @ v, columns_times, [draws(195, 5), draws(5)])
-    yield Form("log-sum-exp of 5 densities of 1,000 points, gradient: last axis, first", mixture(1), mixture(0), [draws(1000), draws(5)])
+        "gradient of least distances: by `min`, by `argmin`",
+        lambda x, c: bt.grad(pt.sum(pt.min(distances(x, c), axis=1)), c),
+        by_nearest,
+        [x, c],
+    )
     yield Form(
-        "einsum of [25, 20, 20] with [1000, 25, 20], squares summed: as nki, as kni", lambda q, x: (pt.einsum("kij,nkj->nki", q, x) ** 2).sum(axis=2),
-        lambda q, x: (pt.einsum("kij,nkj->kni", q, x) ** 2).sum(axis=2).T, [draws(25, 20, 20), draws(1000, 25, 20)],
-    )  # fmt: skip
+        "squared distances: points as rows, as columns", distances, distances_along_rows, [x, c]
+    )
+    yield Form(
+        "shared sub-expressions: stacks of stacks, one stack",
+        lambda x: pt.stack([pt.stack(row, axis=1) for row in shared(x)], axis=1),
+        lambda x: pt.stack([v for row in shared(x) for v in row], axis=0),
+        [draws(10_000)],
+    )
+    yield Form(
+        "Jacobian of 3 by 9 for each of 10,000: reverse, forward",
+        camera_jacobian(bt.jacobian),
+        camera_jacobian(bt.jacfwd),
+        [draws(10_000, 9)],
+    )
+    yield Form(
+        "Jacobian of 1,200 by 9: reverse, forward",
+        of_few_parameters(bt.jacobian),
+        of_few_parameters(bt.jacfwd),
+        [draws(400, 3), draws(9)],
+    )
+    yield Form(
+        "product [195, 5] @ v: as a product, by columns",
+        lambda a, v: a @ v,
+        columns_times,
+        [draws(195, 5), draws(5)],
+    )
+    yield Form(
+        "log-sum-exp of 5 densities of 1,000 points, gradient: last axis, first",
+        mixture(1),
+        mixture(0),
+        [draws(1000), draws(5)],
+    )
+    yield Form(
+        "einsum of [25, 20, 20] with [1000, 25, 20], squares summed: as nki, as kni",
+        lambda q, x: (pt.einsum("kij,nkj->nki", q, x) ** 2).sum(axis=2),
+        lambda q, x: (pt.einsum("kij,nkj->kni", q, x) ** 2).sum(axis=2).T,
+        [draws(25, 20, 20), draws(1000, 25, 20)],
+    )
 
 
 def mixture(axis: int) -> Callable[..., Any]:
@@ -146,7 +210,10 @@ def mixture(axis: int) -> Callable[..., Any]:
 
 
 def function_of(form: Callable[..., Any], arrays: list[np.ndarray]) -> Callable[[], Any]:
-    variables = [pt.tensor(f"a{i}", dtype=array.dtype.name, shape=array.shape) for i, array in enumerate(arrays)]
+    variables = [
+        pt.tensor(f"a{i}", dtype=array.dtype.name, shape=array.shape)
+        for i, array in enumerate(arrays)
+    ]
     function = bt.function(variables, form(*variables))
     return lambda: function(*arrays)
 
@@ -170,9 +237,14 @@ def seconds_of(*functions: Callable[[], Any], turns: int = 7, span: float = 0.02
 def table() -> str:
     lines = ["| minimal form | natural, µs | other, µs | ratio |", "|---|---|---|---|"]
     for form in forms():
-        natural, better = function_of(form.natural, form.arrays), function_of(form.better, form.arrays)
+        natural, better = (
+            function_of(form.natural, form.arrays),
+            function_of(form.better, form.arrays),
+        )
         a, b = np.asarray(natural()), np.asarray(better())
-        if a.size != b.size or not np.allclose(np.sort(a.ravel()), np.sort(b.ravel()), rtol=1e-8, atol=1e-8):
+        if a.size != b.size or not np.allclose(
+            np.sort(a.ravel()), np.sort(b.ravel()), rtol=1e-8, atol=1e-8
+        ):
             raise SystemExit(f"{form.name}: the two forms differ")
         one, other = seconds_of(natural, better)
         lines.append(f"| {form.name} | {one * 1e6:,.2f} | {other * 1e6:,.2f} | {one / other:.2f} |")

@@ -33,9 +33,11 @@ def lstm(layers: int, characters: int, width: int = 14) -> dict[str, Any]:
     """Characters are rows of bits."""
     random = generator(layers, characters)
     return {
-        "main_params": random.random((2 * layers, 4 * width)).tolist(), "extra_params": random.random((3, width)).tolist(),
-        "state": random.random((2 * layers, width)).tolist(), "sequence": random.integers(0, 2, (characters, width)).tolist(),
-    }  # fmt: skip
+        "main_params": random.random((2 * layers, 4 * width)).tolist(),
+        "extra_params": random.random((3, width)).tolist(),
+        "state": random.random((2 * layers, width)).tolist(),
+        "sequence": random.integers(0, 2, (characters, width)).tolist(),
+    }
 
 
 def kmeans(k: int, n: int, d: int) -> dict[str, Any]:
@@ -47,17 +49,30 @@ def kmeans(k: int, n: int, d: int) -> dict[str, Any]:
 def gmm(d: int, k: int, n: int = 1000) -> dict[str, Any]:
     random = generator(d, k, n)
     return {
-        "d": d, "k": k, "n": n, "m": 0, "gamma": 1.0, "x": random.normal(size=(n, d)).tolist(), "alpha": random.normal(size=k).tolist(),
-        "mu": random.random((k, d)).tolist(), "q": random.normal(size=(k, d)).tolist(), "l": random.normal(size=(k, d * (d - 1) // 2)).tolist(),
-    }  # fmt: skip
+        "d": d,
+        "k": k,
+        "n": n,
+        "m": 0,
+        "gamma": 1.0,
+        "x": random.normal(size=(n, d)).tolist(),
+        "alpha": random.normal(size=k).tolist(),
+        "mu": random.random((k, d)).tolist(),
+        "q": random.normal(size=(k, d)).tolist(),
+        "l": random.normal(size=(k, d * (d - 1) // 2)).tolist(),
+    }
 
 
 def ba(n: int, m: int, p: int) -> dict[str, Any]:
     random = generator(n, m, p)
     return {
-        "n": n, "m": m, "p": p, "cam": random.normal(size=11).tolist(), "x": random.normal(size=3).tolist(),
-        "w": float(random.random()), "feat": random.normal(size=2).tolist(),
-    }  # fmt: skip
+        "n": n,
+        "m": m,
+        "p": p,
+        "cam": random.normal(size=11).tolist(),
+        "x": random.normal(size=3).tolist(),
+        "w": float(random.random()),
+        "feat": random.normal(size=2).tolist(),
+    }
 
 
 def ht(points: int, vertices: int, has_us: bool) -> dict[str, Any]:
@@ -116,12 +131,31 @@ SIZES: dict[str, Inputs] = {
     "det": {f"ell={ell}": lambda ell=ell: det(ell) for ell in (5, 7, 9)},
     "llsq": {f"n={n}": lambda n=n: llsq(n) for n in (64, 1024, 16392)},
     "lse": {f"n={n}": lambda n=n: lse(n) for n in (2500, 40000, 1280000)},
-    "ode": {f"n={n} s={s}": lambda n=n, s=s: ode(n, s) for n, s in ((100, 100), (1000, 10), (1000, 100), (100000, 10))},
-    "lstm": {f"l={layers} c={c}": lambda layers=layers, c=c: lstm(layers, c) for layers, c in ((2, 1024), (4, 4096))},
-    "kmeans": {f"k={k} n={n} d={d}": lambda k=k, n=n, d=d: kmeans(k, n, d) for k, n, d in ((10, 1000, 8), (100, 10000, 16), (1000, 10000, 16))},
-    "gmm": {f"d={d} k={k}": lambda d=d, k=k: gmm(d, k) for d, k in ((2, 5), (10, 25), (20, 50), (64, 25))},
-    "ba": {f"n={n} m={m} p={p}": lambda n=n, m=m, p=p: ba(n, m, p) for n, m, p in ((49, 7776, 31843), (21, 11315, 36455))},
-    "ht": {f"{'us ' if us else ''}{p} points": lambda us=us, p=p: ht(p, 544, us) for us in (False, True) for p in (100, 1000)},
+    "ode": {
+        f"n={n} s={s}": lambda n=n, s=s: ode(n, s)
+        for n, s in ((100, 100), (1000, 10), (1000, 100), (100000, 10))
+    },
+    "lstm": {
+        f"l={layers} c={c}": lambda layers=layers, c=c: lstm(layers, c)
+        for layers, c in ((2, 1024), (4, 4096))
+    },
+    "kmeans": {
+        f"k={k} n={n} d={d}": lambda k=k, n=n, d=d: kmeans(k, n, d)
+        for k, n, d in ((10, 1000, 8), (100, 10000, 16), (1000, 10000, 16))
+    },
+    "gmm": {
+        f"d={d} k={k}": lambda d=d, k=k: gmm(d, k)
+        for d, k in ((2, 5), (10, 25), (20, 50), (64, 25))
+    },
+    "ba": {
+        f"n={n} m={m} p={p}": lambda n=n, m=m, p=p: ba(n, m, p)
+        for n, m, p in ((49, 7776, 31843), (21, 11315, 36455))
+    },
+    "ht": {
+        f"{'us ' if us else ''}{p} points": lambda us=us, p=p: ht(p, 544, us)
+        for us in (False, True)
+        for p in (100, 1000)
+    },
     "saddle": SMALL["saddle"],
     "particle": SMALL["particle"],
 }

@@ -23,7 +23,9 @@ def to_lists(result: Any) -> Any:
     return np.asarray(result).tolist()
 
 
-def jitted(function: Callable[..., Any], *values: Any, to_json: Callable[[Any], Any] = to_lists) -> Prepared:
+def jitted(
+    function: Callable[..., Any], *values: Any, to_json: Callable[[Any], Any] = to_lists
+) -> Prepared:
     arguments = [jnp.asarray(value) for value in values]
     compiled = jax.jit(function).lower(*arguments).compile()
     return Prepared(lambda: jax.block_until_ready(compiled(*arguments)), to_json)
@@ -49,7 +51,10 @@ def determinant(a: Any) -> Any:
         row = size - len(columns)
         if len(columns) == 1:
             return a[row, columns[0]]
-        return sum((-1) ** i * a[row, c] * minor(columns[:i] + columns[i + 1 :]) for i, c in enumerate(columns))
+        return sum(
+            (-1) ** i * a[row, c] * minor(columns[:i] + columns[i + 1 :])
+            for i, c in enumerate(columns)
+        )
 
     return minor(tuple(range(size)))
 
@@ -72,7 +77,9 @@ def llsq(x: Any, n: int) -> Any:
 
 
 def llsq_prepared(input: Any, transform: Callable[[Any], Any]) -> Prepared:
-    return jitted(transform(functools.partial(llsq, n=count(input, "n"))), floats(input, "x", (None,)))
+    return jitted(
+        transform(functools.partial(llsq, n=count(input, "n"))), floats(input, "x", (None,))
+    )
 
 
 EVALS["llsq"] = {
@@ -109,8 +116,12 @@ def ode(x: Any, s: int) -> Any:
 
 
 EVALS["ode"] = {
-    "primal": lambda input: jitted(functools.partial(ode, s=count(input, "s")), floats(input, "x", (None,))),
-    "gradient": lambda input: jitted(jax.grad(lambda x: ode(x, count(input, "s"))[-1]), floats(input, "x", (None,))),
+    "primal": lambda input: jitted(
+        functools.partial(ode, s=count(input, "s")), floats(input, "x", (None,))
+    ),
+    "gradient": lambda input: jitted(
+        jax.grad(lambda x: ode(x, count(input, "s"))[-1]), floats(input, "x", (None,))
+    ),
 }
 
 
@@ -125,12 +136,17 @@ def lstm(main: Any, extra: Any, state: Any, sequence: Any) -> Any:
             hidden, cell = state[2 * layer], state[2 * layer + 1]
             weight, bias = gates[layer]
             forget, outgate = (jax.nn.sigmoid(y * weight[i] + bias[i]) for i in (0, 2))
-            ingate, change = jax.nn.sigmoid(hidden * weight[1] + bias[1]), jnp.tanh(hidden * weight[3] + bias[3])
+            ingate, change = (
+                jax.nn.sigmoid(hidden * weight[1] + bias[1]),
+                jnp.tanh(hidden * weight[3] + bias[3]),
+            )
             cell = cell * forget + ingate * change
             y = outgate * jnp.tanh(cell)
             new += [y, cell]
         predicted = y * extra[1] + extra[2]
-        return jnp.stack(new), jnp.sum(gold * (predicted - jnp.log(jnp.sum(jnp.exp(predicted)) + 2.0)))
+        return jnp.stack(new), jnp.sum(
+            gold * (predicted - jnp.log(jnp.sum(jnp.exp(predicted)) + 2.0))
+        )
 
     losses = jax.lax.scan(step, state, (sequence[:-1], sequence[1:]))[1]
     return -jnp.sum(losses) / ((len(sequence) - 1) * width)
@@ -144,7 +160,12 @@ def lstm_input(input: Any) -> list[np.ndarray]:
     extra = floats(input, "extra_params", (3, None))
     width = extra.shape[1]
     main = floats(input, "main_params", (None, 4 * width))
-    return [main, extra, floats(input, "state", (len(main), width)), floats(input, "sequence", (None, width))]
+    return [
+        main,
+        extra,
+        floats(input, "state", (len(main), width)),
+        floats(input, "sequence", (None, width)),
+    ]
 
 
 EVALS["lstm"] = {
@@ -160,7 +181,9 @@ def kmeans(points: Any, centroids: Any) -> Any:
 
 
 def newton_direction(points: Any, centroids: Any) -> Any:
-    slope, curvature = jax.jvp(jax.grad(functools.partial(kmeans, points)), [centroids], [jnp.ones_like(centroids)])
+    slope, curvature = jax.jvp(
+        jax.grad(functools.partial(kmeans, points)), [centroids], [jnp.ones_like(centroids)]
+    )
     return slope / curvature
 
 
@@ -179,19 +202,39 @@ def gmm(alpha: Any, mu: Any, q: Any, lower: Any, x: Any, gamma: Any, m: Any) -> 
     (k, d), n = mu.shape, len(x)
     below = np.array([(i, j) for j in range(d) for i in range(j + 1, d)], dtype=int).reshape(-1, 2)
     diagonal = np.arange(d)
-    root = jnp.zeros((k, d, d)).at[:, diagonal, diagonal].set(jnp.exp(q)).at[:, below[:, 0], below[:, 1]].set(lower)
+    root = (
+        jnp.zeros((k, d, d))
+        .at[:, diagonal, diagonal]
+        .set(jnp.exp(q))
+        .at[:, below[:, 0], below[:, 1]]
+        .set(lower)
+    )
     whitened = jnp.einsum("kij,nkj->nki", root, x[:, None] - mu[None])
     terms = alpha + jnp.sum(q, axis=1) - 0.5 * jnp.sum(whitened**2, axis=2)
-    likelihood = -0.5 * n * d * math.log(2 * math.pi) + jnp.sum(logsumexp(terms, axis=1)) - n * logsumexp(alpha)
+    likelihood = (
+        -0.5 * n * d * math.log(2 * math.pi)
+        + jnp.sum(logsumexp(terms, axis=1))
+        - n * logsumexp(alpha)
+    )
     degrees = d + m + 1
-    multigamma = 0.25 * d * (d - 1) * math.log(math.pi) + jnp.sum(gammaln(0.5 * degrees - 0.5 * np.arange(d)))
+    multigamma = 0.25 * d * (d - 1) * math.log(math.pi) + jnp.sum(
+        gammaln(0.5 * degrees - 0.5 * np.arange(d))
+    )
     normaliser = degrees * d * (jnp.log(gamma) - 0.5 * math.log(2.0)) - multigamma
     return likelihood - 0.5 * gamma**2 * jnp.sum(root**2) + m * jnp.sum(q) + k * normaliser
 
 
 def gmm_input(input: Any) -> list[np.ndarray]:
     d, k, n = count(input, "d"), count(input, "k"), count(input, "n")
-    shapes = {"alpha": (k,), "mu": (k, d), "q": (k, d), "l": (k, d * (d - 1) // 2), "x": (n, d), "gamma": (), "m": ()}
+    shapes = {
+        "alpha": (k,),
+        "mu": (k, d),
+        "q": (k, d),
+        "l": (k, d * (d - 1) // 2),
+        "x": (n, d),
+        "gamma": (),
+        "m": (),
+    }
     return [floats(input, name, shape) for name, shape in shapes.items()]
 
 
@@ -201,7 +244,9 @@ def gmm_to_json(slopes: Any) -> Any:
 
 EVALS["gmm"] = {
     "objective": lambda input: jitted(gmm, *gmm_input(input)),
-    "jacobian": lambda input: jitted(jax.grad(gmm, argnums=(0, 1, 2, 3)), *gmm_input(input), to_json=gmm_to_json),
+    "jacobian": lambda input: jitted(
+        jax.grad(gmm, argnums=(0, 1, 2, 3)), *gmm_input(input), to_json=gmm_to_json
+    ),
 }
 
 
@@ -210,7 +255,11 @@ def rotated(axis: Any, x: Any) -> Any:
     turns = square > 0
     angle = jnp.sqrt(jnp.where(turns, square, 1.0))
     unit = axis / angle
-    turned = x * jnp.cos(angle) + jnp.cross(unit, x) * jnp.sin(angle) + unit * (jnp.sum(unit * x) * (1 - jnp.cos(angle)))
+    turned = (
+        x * jnp.cos(angle)
+        + jnp.cross(unit, x) * jnp.sin(angle)
+        + unit * (jnp.sum(unit * x) * (1 - jnp.cos(angle)))
+    )
     return jnp.where(turns, turned, x + jnp.cross(axis, x))
 
 
@@ -223,9 +272,13 @@ def reprojection_error(parameters: Any, feature: Any) -> Any:
     return weight * (distorted * camera[6] + camera[7:9] - feature)
 
 
-def for_each_observation(one: Callable[[Any, Any], Any], cameras: Any, points: Any, weights: Any, features: Any) -> Any:
+def for_each_observation(
+    one: Callable[[Any, Any], Any], cameras: Any, points: Any, weights: Any, features: Any
+) -> Any:
     at = jnp.arange(len(weights))
-    parameters = jnp.concatenate([cameras[at % len(cameras)], points[at % len(points)], weights[:, None]], axis=1)
+    parameters = jnp.concatenate(
+        [cameras[at % len(cameras)], points[at % len(points)], weights[:, None]], axis=1
+    )
     return jax.vmap(one)(parameters, features)
 
 
@@ -241,16 +294,19 @@ def ba_derivatives(*scene: Any) -> Any:
 def ba_input(input: Any) -> list[np.ndarray]:
     n, m, p = count(input, "n"), count(input, "m"), count(input, "p")
     return [
-        np.tile(floats(input, "cam", (11,)), (n, 1)), np.tile(floats(input, "x", (3,)), (m, 1)),
-        np.full(p, floats(input, "w", ())), np.tile(floats(input, "feat", (2,)), (p, 1)),
-    ]  # fmt: skip
+        np.tile(floats(input, "cam", (11,)), (n, 1)),
+        np.tile(floats(input, "x", (3,)), (m, 1)),
+        np.full(p, floats(input, "w", ())),
+        np.tile(floats(input, "feat", (2,)), (p, 1)),
+    ]
 
 
 def ba_to_json(results: Any) -> Any:
     errors, weights = results
     return {
-        "reproj_error": {"elements": to_lists(errors[0]), "repeated": len(errors)}, "w_err": {"element": float(weights[0]), "repeated": len(weights)},
-    }  # fmt: skip
+        "reproj_error": {"elements": to_lists(errors[0]), "repeated": len(errors)},
+        "w_err": {"element": float(weights[0]), "repeated": len(weights)},
+    }
 
 
 def ba_sample(input: Any, results: Any) -> Any:
@@ -259,14 +315,17 @@ def ba_sample(input: Any, results: Any) -> Any:
     in_row = [*range(11), *(11 * n + i for i in range(3)), 11 * n + 3 * m]
     rows = np.concatenate([15 * np.arange(2 * p + 1), 30 * p + 1 + np.arange(p)])
     return {
-        "rows": [*rows[:30].tolist(), int(rows[-1])], "cols": [*in_row, *in_row, 11 * n + 3 * m + p - 1],
+        "rows": [*rows[:30].tolist(), int(rows[-1])],
+        "cols": [*in_row, *in_row, 11 * n + 3 * m + p - 1],
         "vals": [*np.asarray(blocks[0]).ravel().tolist(), float(last[-1])],
-    }  # fmt: skip
+    }
 
 
 EVALS["ba"] = {
     "objective": lambda input: jitted(ba, *ba_input(input), to_json=ba_to_json),
-    "jacobian": lambda input: jitted(ba_derivatives, *ba_input(input), to_json=functools.partial(ba_sample, input)),
+    "jacobian": lambda input: jitted(
+        ba_derivatives, *ba_input(input), to_json=functools.partial(ba_sample, input)
+    ),
 }
 
 
@@ -289,10 +348,20 @@ def rotation(axis: Any) -> Any:
     return jax.vmap(functools.partial(rotated, axis), out_axes=1)(jnp.eye(3))
 
 
-def skin(theta: Any, parents: np.ndarray, relatives: Any, inverses: Any, base: Any, weights: Any, mirror: Any) -> Any:
+def skin(
+    theta: Any,
+    parents: np.ndarray,
+    relatives: Any,
+    inverses: Any,
+    base: Any,
+    weights: Any,
+    mirror: Any,
+) -> Any:
     finger = 2 + 4 * np.arange(5)[:, None]
     rows, columns = (finger + np.array([0, 0, 1, 2])).ravel(), np.tile([0, 1, 0, 0], 5)
-    posed = relatives @ euler_rotations(jnp.zeros((len(parents), 3)).at[rows, columns].set(theta[6:]))
+    posed = relatives @ euler_rotations(
+        jnp.zeros((len(parents), 3)).at[rows, columns].set(theta[6:])
+    )
     absolutes: list[Any] = []
     for bone, parent in enumerate(parents):
         absolutes.append(posed[bone] if parent < 0 else absolutes[parent] @ posed[bone])
@@ -307,9 +376,13 @@ def ht(input: Any, is_derivative: bool) -> Prepared:
     parents = positions(model, "parents", (bones,), bones, least=-1)
     base = floats(model, "base_positions", (None, 4))
     hand = (
-        parents, floats(model, "base_relatives", (bones, 4, 4)), floats(model, "inverse_base_absolutes", (bones, 4, 4)), base,
-        floats(model, "weights", (len(base), bones)), np.array([-1.0 if model["is_mirrored"] else 1.0, 1.0, 1.0]),
-    )  # fmt: skip
+        parents,
+        floats(model, "base_relatives", (bones, 4, 4)),
+        floats(model, "inverse_base_absolutes", (bones, 4, 4)),
+        base,
+        floats(model, "weights", (len(base), bones)),
+        np.array([-1.0 if model["is_mirrored"] else 1.0, 1.0, 1.0]),
+    )
     points, at = floats(data, "points", (None, 3)), np.array(data["correspondences"])
     theta = floats(input, "theta", (26,))
 
@@ -326,10 +399,22 @@ def ht(input: Any, is_derivative: bool) -> Prepared:
 
     def derivatives(theta: Any, us: Any) -> Any:
         tangents = [jnp.zeros_like(us).at[:, i].set(1.0) for i in range(2)]
-        by_us = [jax.jvp(functools.partial(errors_in_triangles, theta), [us], [tangent])[1] for tangent in tangents]
-        return jnp.concatenate([jnp.stack(by_us, axis=1), jax.jacfwd(errors_in_triangles)(theta, us)], axis=1)
+        by_us = [
+            jax.jvp(functools.partial(errors_in_triangles, theta), [us], [tangent])[1]
+            for tangent in tangents
+        ]
+        return jnp.concatenate(
+            [jnp.stack(by_us, axis=1), jax.jacfwd(errors_in_triangles)(theta, us)], axis=1
+        )
 
-    return jitted(derivatives if is_derivative else errors_in_triangles, theta, floats(input, "us", (len(points), 2)))
+    return jitted(
+        derivatives if is_derivative else errors_in_triangles,
+        theta,
+        floats(input, "us", (len(points), 2)),
+    )
 
 
-EVALS["ht"] = {"objective": lambda input: ht(input, False), "jacobian": lambda input: ht(input, True)}
+EVALS["ht"] = {
+    "objective": lambda input: ht(input, False),
+    "jacobian": lambda input: ht(input, True),
+}

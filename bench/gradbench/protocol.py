@@ -53,10 +53,16 @@ def numbers(input: Any, name: str, shape: tuple[int | None, ...], kinds: str) ->
     except ValueError:
         raise InputError(f"`{name}` must be lists of the same length") from None
     if array.size == 0:
-        array = np.zeros(tuple(0 if length is None else length for length in shape)) if 0 in shape or None in shape else array
+        array = (
+            np.zeros(tuple(0 if length is None else length for length in shape))
+            if 0 in shape or None in shape
+            else array
+        )
     elif array.dtype.kind not in kinds:
         raise InputError(f"`{name}` must be {'numbers' if 'f' in kinds else 'integers'}")
-    if array.ndim != len(shape) or any(length not in (None, actual) for length, actual in zip(shape, array.shape)):
+    if array.ndim != len(shape) or any(
+        length not in (None, actual) for length, actual in zip(shape, array.shape)
+    ):
         expected = ", ".join("any" if length is None else str(length) for length in shape)
         raise InputError(f"`{name}` must be of shape ({expected}), got {array.shape}")
     return array
@@ -67,7 +73,9 @@ def floats(input: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
     return numbers(input, name, shape, "iuf").astype(np.float64)
 
 
-def positions(input: Any, name: str, shape: tuple[int | None, ...], end: int, least: int = 0) -> np.ndarray:
+def positions(
+    input: Any, name: str, shape: tuple[int | None, ...], end: int, least: int = 0
+) -> np.ndarray:
     """The field as integers from `least`, below `end`."""
     array = numbers(input, name, shape, "iu").astype(np.int64)
     if array.size and not (least <= array.min() and array.max() < end):
@@ -142,7 +150,9 @@ def reply_to_line(line: str, tool: str, evals: Evals) -> dict[str, Any]:
     return {"id": number, **reply}
 
 
-def serve(tool: str, evals: Evals, messages: TextIO = sys.stdin, replies: TextIO = sys.stdout) -> None:
+def serve(
+    tool: str, evals: Evals, messages: TextIO = sys.stdin, replies: TextIO = sys.stdout
+) -> None:
     """Answers each line of `messages` by a line of `replies`. A message that can't be answered gets a reply with an `error`."""
     for line in messages:
         print(json.dumps(reply_to_line(line, tool, evals)), file=replies, flush=True)

@@ -30,13 +30,27 @@ from page import machine, replace_section
 
 EFFORT = {"min_runs": 3, "min_seconds": 0.3}
 ROUNDS = 3
-OURS, FROM_PYTHON, BY_HAND, CPPAD, ADOLC, JAX = "Bitale", "from Python", "by hand", "CppAD", "ADOL-C", "JAX"
-PROGRAMS = {OURS: "gradbench", BY_HAND: "gradbench_by_hand", CPPAD: "gradbench_cppad", ADOLC: "gradbench_adolc"}
+OURS, FROM_PYTHON, BY_HAND, CPPAD, ADOLC, JAX = (
+    "Bitale",
+    "from Python",
+    "by hand",
+    "CppAD",
+    "ADOL-C",
+    "JAX",
+)
+PROGRAMS = {
+    OURS: "gradbench",
+    BY_HAND: "gradbench_by_hand",
+    CPPAD: "gradbench_cppad",
+    ADOLC: "gradbench_adolc",
+}
 TOOLS = (OURS, FROM_PYTHON, BY_HAND, CPPAD, ADOLC, JAX)
 PEERS = (BY_HAND, CPPAD, ADOLC, JAX)
 
 # Why an eval, or a size of it, is not run by a tool.
-LOOPS = "they differentiate descents of unknown length, for which tapes would be recorded at each step"
+LOOPS = (
+    "they differentiate descents of unknown length, for which tapes would be recorded at each step"
+)
 LONG = "recording and optimizing its tape takes a minute or more, and gigabytes"
 NOT_RUN = {
     BY_HAND: dict.fromkeys(("ba", "ht", "saddle", "particle"), "not written"),
@@ -51,7 +65,9 @@ CONSTANT = {CPPAD: ("ode n=1000 s=10", "ode n=1000 s=100", "ode n=100000 s=10")}
 
 class Tool:
     def __init__(self, command: list[str]):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def ask(self, **message: Any) -> Any:
         assert self.process.stdin and self.process.stdout
@@ -69,14 +85,20 @@ class Tool:
 
     def evaluate(self, module: str, input: Any) -> Any:
         """The reply to a request of the eval's derivative."""
-        reply = self.ask(kind="evaluate", module=module, function=DERIVATIVES[module], input={**input, **EFFORT})
+        reply = self.ask(
+            kind="evaluate", module=module, function=DERIVATIVES[module], input={**input, **EFFORT}
+        )
         if not reply["success"]:
             raise SystemExit(f"{self.process.args}: {module}: {reply['error']}")
         return reply
 
 
 def tools(folder: Path) -> dict[str, Tool]:
-    commands = {name: [str(folder / program)] for name, program in PROGRAMS.items() if (folder / program).exists()}
+    commands = {
+        name: [str(folder / program)]
+        for name, program in PROGRAMS.items()
+        if (folder / program).exists()
+    }
     commands[FROM_PYTHON] = [sys.executable, str(HERE / "tool.py")]
     if importlib.util.find_spec("jax"):
         commands[JAX] = [sys.executable, str(HERE / "jax_tool.py")]
@@ -96,7 +118,9 @@ def difference(ours: Any, theirs: Any) -> float:
 
 
 def seconds(reply: Any, name: str) -> float:
-    return min(timing["nanoseconds"] for timing in reply["timings"] if timing["name"] == name) * 1e-9
+    return (
+        min(timing["nanoseconds"] for timing in reply["timings"] if timing["name"] == name) * 1e-9
+    )
 
 
 def measure(folder: Path, evals: list[str]) -> list[dict[str, Any]]:
@@ -107,18 +131,36 @@ def measure(folder: Path, evals: list[str]) -> list[dict[str, Any]]:
         all_tools = tools(folder)
         for size, make in SIZES[module].items():
             input = make()
-            row: dict[str, Any] = {"eval": module, "size": size, "prepare": None, "difference": 0.0, "times": {}}
+            row: dict[str, Any] = {
+                "eval": module,
+                "size": size,
+                "prepare": None,
+                "difference": 0.0,
+                "times": {},
+            }
             for _ in range(ROUNDS):
-                fastest = min((time for name, time in row["times"].items() if not is_constant(row, name)), default=math.inf)
+                fastest = min(
+                    (time for name, time in row["times"].items() if not is_constant(row, name)),
+                    default=math.inf,
+                )
                 outputs = {}
                 for name, tool in all_tools.items():
-                    if is_run(name, module, size) and (name == OURS or not row["times"].get(name, 0.0) > 4 * fastest):
+                    if is_run(name, module, size) and (
+                        name == OURS or not row["times"].get(name, 0.0) > 4 * fastest
+                    ):
                         reply = tool.evaluate(module, input)
-                        row["times"][name] = min(seconds(reply, "evaluate"), row["times"].get(name, math.inf))
+                        row["times"][name] = min(
+                            seconds(reply, "evaluate"), row["times"].get(name, math.inf)
+                        )
                         outputs[name] = reply["output"]
-                        if name == OURS and row["prepare"] is None:  # later ones find the code in the cache directory
+                        if (
+                            name == OURS and row["prepare"] is None
+                        ):  # later ones find the code in the cache directory
                             row["prepare"] = seconds(reply, "prepare")
-                row["difference"] = max(row["difference"], *(difference(outputs[OURS], output) for output in outputs.values()))
+                row["difference"] = max(
+                    row["difference"],
+                    *(difference(outputs[OURS], output) for output in outputs.values()),
+                )
             rows.append(row)
             print(row, file=sys.stderr, flush=True)
         for tool in all_tools.values():
@@ -128,7 +170,9 @@ def measure(folder: Path, evals: list[str]) -> list[dict[str, Any]]:
 
 def ratio(row: dict[str, Any]) -> float | None:
     """To the fastest of the others."""
-    others = [row["times"][name] for name in PEERS if name in row["times"] and not is_constant(row, name)]
+    others = [
+        row["times"][name] for name in PEERS if name in row["times"] and not is_constant(row, name)
+    ]
     return row["times"][OURS] / min(others) if others else None
 
 
@@ -138,7 +182,15 @@ def is_constant(row: dict[str, Any], tool: str) -> bool:
 
 
 def microseconds(time: float | None) -> str:
-    return "" if time is None else f"{time * 1e6:.2f}" if time < 1e-5 else f"{time * 1e6:.1f}" if time < 1e-3 else f"{time * 1e6:,.0f}"
+    return (
+        ""
+        if time is None
+        else f"{time * 1e6:.2f}"
+        if time < 1e-5
+        else f"{time * 1e6:.1f}"
+        if time < 1e-3
+        else f"{time * 1e6:,.0f}"
+    )
 
 
 def not_run(names: list[str]) -> list[str]:
@@ -147,7 +199,10 @@ def not_run(names: list[str]) -> list[str]:
     for name in names:
         for what, reason in NOT_RUN.get(name, {}).items():
             gaps.setdefault((name, reason), []).append(f"`{what}`")
-    return [f"- {name} is not run for {', '.join(what)}: {reason}." for (name, reason), what in gaps.items()]
+    return [
+        f"- {name} is not run for {', '.join(what)}: {reason}."
+        for (name, reason), what in gaps.items()
+    ]
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -155,10 +210,14 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = [
         f"| eval | size | preparation, ms | Bitale, µs | {' | '.join(names[1:])} | ratio to the best | difference |",
         "|---|---|---|" + "---|" * (len(names) + 2),
-    ]  # fmt: skip
+    ]
     for row in rows:
         to_best = ratio(row)
-        times = [microseconds(row["times"].get(name)) + "*" * (name in row["times"] and is_constant(row, name)) for name in names]
+        times = [
+            microseconds(row["times"].get(name))
+            + "*" * (name in row["times"] and is_constant(row, name))
+            for name in names
+        ]
         lines.append(
             f"| {row['eval']} | {row['size']} | {row['prepare'] * 1e3:,.0f} | {' | '.join(times)} "
             f"| {'' if to_best is None else f'{to_best:.2f}'} | {row['difference']:.0e} |"
@@ -166,7 +225,10 @@ def table(rows: list[dict[str, Any]]) -> str:
     ratios = [r for r in map(ratio, rows) if r is not None]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        lines += ["", f"Geometric mean of {len(ratios)} ratios: {mean:.2f}; the largest is {max(ratios):.2f}."]
+        lines += [
+            "",
+            f"Geometric mean of {len(ratios)} ratios: {mean:.2f}; the largest is {max(ratios):.2f}.",
+        ]
     lines += ["", *not_run(names)]
     return "\n".join(lines)
 
@@ -174,15 +236,27 @@ def table(rows: list[dict[str, Any]]) -> str:
 def versions(tools: dict[str, Tool]) -> list[str]:
     import bitale
 
-    found = [f"Bitale {bitale.__version__}", *(tools[name].name() for name in (CPPAD, ADOLC) if name in tools)]
+    found = [
+        f"Bitale {bitale.__version__}",
+        *(tools[name].name() for name in (CPPAD, ADOLC) if name in tools),
+    ]
     return found + ([f"JAX {importlib.metadata.version('jax')}"] if JAX in tools else [])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--evals", type=lambda text: text.split(","), default=list(SIZES), help="some of: " + ",".join(SIZES))
-    parser.add_argument("--page", type=Path, help="a page whose table, between two comments, is replaced")
+    parser.add_argument(
+        "--evals",
+        type=lambda text: text.split(","),
+        default=list(SIZES),
+        help="some of: " + ",".join(SIZES),
+    )
+    parser.add_argument(
+        "--page", type=Path, help="a page whose table, between two comments, is replaced"
+    )
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.evals if name not in SIZES]:
         parser.error(f"no evals of these names: {', '.join(unknown)}")

@@ -25,11 +25,15 @@ def model(function: Model) -> Model:
 
 def log_density(name: str, data: dict[str, Any]) -> tuple[Any, Any, int]:
     """The unconstrained vector, the log density of it, and its length."""
-    arrays = {key: np.asarray(value) if isinstance(value, list) else value for key, value in data.items()}
+    arrays = {
+        key: np.asarray(value) if isinstance(value, list) else value for key, value in data.items()
+    }
     p = Parameters()
     target = Target(p)
     MODELS[name](arrays, p, target)
-    q = pt.dvector("q", shape=(p.taken,))  # a known length halves the time of compilations and of small calls
+    q = pt.dvector(
+        "q", shape=(p.taken,)
+    )  # a known length halves the time of compilations and of small calls
     return q, bt.clone_replace(target.total, {p.q: q}), p.taken
 
 
@@ -72,13 +76,24 @@ def indicator(name: str, level: int) -> Any:
 _kid, _hs, _iq = column("kid_score"), column("mom_hs"), column("mom_iq")
 _hs_c, _iq_c = column("mom_hs", centred), column("mom_iq", centred)
 _hs_c2, _iq_c2 = column("mom_hs", lambda x: x - 0.5), column("mom_iq", lambda x: x - 100)
-_hs_z, _iq_z = column("mom_hs", lambda x: standardised(x, 2)), column("mom_iq", lambda x: standardised(x, 2))
+_hs_z, _iq_z = (
+    column("mom_hs", lambda x: standardised(x, 2)),
+    column("mom_iq", lambda x: standardised(x, 2)),
+)
 _earn, _height, _male = column("earn"), column("height"), column("male")
-_log_earn, _log_height, _height_z = column("earn", np.log), column("height", np.log), column("height", standardised)
+_log_earn, _log_height, _height_z = (
+    column("earn", np.log),
+    column("height", np.log),
+    column("height", standardised),
+)
 _volume = lambda d: np.log(d["diam1"] * d["diam2"] * d["canopy_height"])  # noqa: E731
 _area = lambda d: np.log(d["diam1"] * d["diam2"])  # noqa: E731
 _shape = lambda d: np.log(d["diam1"] / d["diam2"])  # noqa: E731
-_log_weight, _total, _group = column("weight", np.log), column("total_height", np.log), column("group")
+_log_weight, _total, _group = (
+    column("weight", np.log),
+    column("total_height", np.log),
+    column("group"),
+)
 
 MODELS.update(
     kidscore_momhs=linear(_kid, _hs, scale=2.5),
@@ -149,7 +164,11 @@ def logistic(y: str, *columns: Any) -> Model:
     return build
 
 
-_dist, _arsenic, _educ4 = column("dist", lambda x: x / 100), column("arsenic"), column("educ", lambda x: x / 4)
+_dist, _arsenic, _educ4 = (
+    column("dist", lambda x: x / 100),
+    column("arsenic"),
+    column("educ", lambda x: x / 4),
+)
 _dist_c, _arsenic_c = column("dist", lambda x: centred(x) / 100), column("arsenic", centred)
 _assoc, _educ4_c = column("assoc"), column("educ", lambda x: centred(x) / 4)
 
@@ -158,12 +177,24 @@ MODELS.update(
     wells_dist100_model=logistic("switched", _dist),
     wells_dist100ars_model=logistic("switched", _dist, _arsenic),
     wells_interaction_model=logistic("switched", _dist, _arsenic, product(_dist, _arsenic)),
-    wells_interaction_c_model=logistic("switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c)),
-    wells_daae_c_model=logistic("switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c), _assoc, _educ4),
+    wells_interaction_c_model=logistic(
+        "switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c)
+    ),
+    wells_daae_c_model=logistic(
+        "switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c), _assoc, _educ4
+    ),
     wells_dae_model=logistic("switched", _dist, _arsenic, _educ4),
-    wells_dae_c_model=logistic("switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c), _educ4),
+    wells_dae_c_model=logistic(
+        "switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c), _educ4
+    ),
     wells_dae_inter_model=logistic(
-        "switched", _dist_c, _arsenic_c, _educ4_c, product(_dist_c, _arsenic_c), product(_dist_c, _educ4_c), product(_arsenic_c, _educ4_c),
+        "switched",
+        _dist_c,
+        _arsenic_c,
+        _educ4_c,
+        product(_dist_c, _arsenic_c),
+        product(_dist_c, _educ4_c),
+        product(_arsenic_c, _educ4_c),
     ),
     nes_logit_model=logistic("vote", column("income")),
 )
@@ -217,7 +248,9 @@ def radon(intercept: str, slope: str, sigmas_first: bool = False) -> Model:
                 sigmas.append(p.positive() if kind in varies else None)
             sigma_y = p.positive()
         mean: Any = 0.0
-        for kind, values, mu, sigma, factor in zip(kinds, raw, means, sigmas, (1.0, d["floor_measure"])):
+        for kind, values, mu, sigma, factor in zip(
+            kinds, raw, means, sigmas, (1.0, d["floor_measure"])
+        ):
             if kind == "none":
                 continue
             if kind in varies:
@@ -247,7 +280,9 @@ MODELS.update(
     radon_variable_slope_centered=radon("pooled", "centered"),
     radon_variable_slope_noncentered=radon("pooled", "noncentered"),
     radon_variable_intercept_slope_centered=radon("centered", "centered", sigmas_first=True),
-    radon_variable_intercept_slope_noncentered=radon("noncentered", "noncentered", sigmas_first=True),
+    radon_variable_intercept_slope_noncentered=radon(
+        "noncentered", "noncentered", sigmas_first=True
+    ),
 )
 
 
@@ -264,7 +299,11 @@ def radon_hierarchical(is_centered: bool) -> Model:
         else:
             target.normal(alpha)
             alpha = mu_alpha + sigma_alpha * alpha
-        target.normal(d["log_radon"], alpha[d["county_idx"] - 1] + d["log_uppm"] * beta[0] + d["floor_measure"] * beta[1], sigma_y)
+        target.normal(
+            d["log_radon"],
+            alpha[d["county_idx"] - 1] + d["log_uppm"] * beta[0] + d["floor_measure"] * beta[1],
+            sigma_y,
+        )
 
     return build
 
@@ -327,10 +366,22 @@ def rats_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
 
 @model
 def election88_full(d: dict[str, Any], p: Parameters, target: Target) -> None:
-    groups = [("age", "n_age"), ("edu", "n_edu"), ("age_edu", "n_age_edu"), ("state", "n_state"), ("region_full", "n_region_full")]
+    groups = [
+        ("age", "n_age"),
+        ("edu", "n_edu"),
+        ("age_edu", "n_age_edu"),
+        ("state", "n_state"),
+        ("region_full", "n_region_full"),
+    ]
     effects = [p.real(d[count]) for _, count in groups]
     beta = p.real(5)
-    mean = beta[0] + beta[1] * d["black"] + beta[2] * d["female"] + beta[4] * (d["female"] * d["black"]) + beta[3] * d["v_prev_full"]
+    mean = (
+        beta[0]
+        + beta[1] * d["black"]
+        + beta[2] * d["female"]
+        + beta[4] * (d["female"] * d["black"])
+        + beta[3] * d["v_prev_full"]
+    )
     for effect, (index, _) in zip(effects, groups):
         target.normal(effect, 0.0, p.interval(0.0, 100.0))
         mean = mean + effect[d[index] - 1]
@@ -351,7 +402,9 @@ def GLM_Poisson_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
 def GLMM_Poisson_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
     alpha, *beta = p.interval(-20.0, 20.0), *(p.interval(-10.0, 10.0) for _ in range(3))
     eps, sigma = p.real(d["n"]), p.interval(0.0, 5.0)
-    target.poisson_log(d["C"], alpha + sum(b * d["year"] ** (k + 1) for k, b in enumerate(beta)) + eps)
+    target.poisson_log(
+        d["C"], alpha + sum(b * d["year"] ** (k + 1) for k, b in enumerate(beta)) + eps
+    )
     target.normal(eps, 0.0, sigma)
 
 
@@ -410,7 +463,9 @@ def Rate_2_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
 
 
 def _seeds_mean(d: dict[str, Any], alphas: Any, b: Any) -> Any:
-    return alphas[0] + alphas[1] * d["x1"] + alphas[3] * d["x2"] + alphas[2] * (d["x1"] * d["x2"]) + b
+    return (
+        alphas[0] + alphas[1] * d["x1"] + alphas[3] * d["x2"] + alphas[2] * (d["x1"] * d["x2"]) + b
+    )
 
 
 @model
@@ -470,7 +525,9 @@ def lsat_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
     target.normal(alpha, 0.0, 100.0)
     target.normal(theta)
     target.normal(beta, 0.0, 100.0)
-    target.bernoulli_logit(np.repeat(d["response"], repeats, axis=0).T, beta * theta[None, :] - alpha[:, None])
+    target.bernoulli_logit(
+        np.repeat(d["response"], repeats, axis=0).T, beta * theta[None, :] - alpha[:, None]
+    )
 
 
 # ---- series and curves ----------------------------------------------------------------------------------------------
@@ -498,8 +555,10 @@ def arma11(d: dict[str, Any], p: Parameters, target: Target) -> None:
     first = y[0] - (mu + phi * mu)
     errors = bt.scan(
         lambda now, before, error: now - (mu + phi * before + theta * error),
-        sequences=[pt.as_tensor_variable(y[1:]), pt.as_tensor_variable(y[:-1])], outputs_info=first, return_updates=False,
-    )  # fmt: skip
+        sequences=[pt.as_tensor_variable(y[1:]), pt.as_tensor_variable(y[:-1])],
+        outputs_info=first,
+        return_updates=False,
+    )
     target.normal(first, 0.0, sigma)
     target.normal(errors, 0.0, sigma)
 
@@ -511,8 +570,10 @@ def garch11(d: dict[str, Any], p: Parameters, target: Target) -> None:
     beta1 = p.interval(0.0, 1 - alpha1)
     variances = bt.scan(
         lambda before, variance: alpha0 + alpha1 * (before - mu) ** 2 + beta1 * variance,
-        sequences=[pt.as_tensor_variable(y[:-1])], outputs_info=pt.as_tensor_variable(np.float64(d["sigma1"]) ** 2), return_updates=False,
-    )  # fmt: skip
+        sequences=[pt.as_tensor_variable(y[:-1])],
+        outputs_info=pt.as_tensor_variable(np.float64(d["sigma1"]) ** 2),
+        return_updates=False,
+    )
     target.normal(y[:1], mu, float(d["sigma1"]))
     target.normal(y[1:], mu, pt.sqrt(variances))
 
@@ -537,7 +598,9 @@ def gp_regr(d: dict[str, Any], p: Parameters, target: Target) -> None:
     target.gamma(rho, 25.0, 4.0)
     target.normal(alpha, 0.0, 2.0)
     target.normal(sigma)
-    target.multivariate_normal(d["y"], np.zeros(n), _squared_exponential(d["x"], alpha, rho) + sigma * np.eye(n))
+    target.multivariate_normal(
+        d["y"], np.zeros(n), _squared_exponential(d["x"], alpha, rho) + sigma * np.eye(n)
+    )
 
 
 @model
@@ -554,7 +617,9 @@ def gp_pois_regr(d: dict[str, Any], p: Parameters, target: Target) -> None:
 
 
 def _mixture(target: Target, y: Any, shares: Any, mu: Any, sigma: Any) -> None:
-    each = [pt.log(share) + bt.stats.normal_logpdf(y, m, s) for share, m, s in zip(shares, mu, sigma)]
+    each = [
+        pt.log(share) + bt.stats.normal_logpdf(y, m, s) for share, m, s in zip(shares, mu, sigma)
+    ]
     target.add(pt.logsumexp(pt.stack(each), axis=0))
 
 
@@ -598,7 +663,9 @@ def normal_mixture_k(d: dict[str, Any], p: Parameters, target: Target) -> None:
 def _forward(log_transitions: Any, first: Any, others: Any) -> Any:
     """The log density of a series by the forward algorithm: of the first observation in each state, and of the others."""
     step = lambda now, before: pt.logsumexp(before[:, None] + log_transitions, axis=0) + now  # noqa: E731
-    return pt.logsumexp(bt.scan(step, sequences=[others], outputs_info=first, return_updates=False)[-1])
+    return pt.logsumexp(
+        bt.scan(step, sequences=[others], outputs_info=first, return_updates=False)[-1]
+    )
 
 
 @model
@@ -617,7 +684,9 @@ def hmm_example(d: dict[str, Any], p: Parameters, target: Target) -> None:
 def _solution(f: Any, y0: Any, times: Any, tolerances: tuple[float, float]) -> Any:
     """The states at the times after 0, which is that of y0."""
     rtol, atol = tolerances
-    return bt.integrate.odeint(f, y0, np.append(0.0, times), rtol=rtol, atol=atol, sensitivity="forward", on_error="nan")[1:]
+    return bt.integrate.odeint(
+        f, y0, np.append(0.0, times), rtol=rtol, atol=atol, sensitivity="forward", on_error="nan"
+    )[1:]
 
 
 @model
@@ -625,7 +694,12 @@ def lotka_volterra(d: dict[str, Any], p: Parameters, target: Target) -> None:
     theta, z_init, sigma = p.positive(4), p.positive(2), p.positive(2)
     alpha, beta, gamma, delta = (theta[k] for k in range(4))
     # Stan's program has 1e-5 and 1e-3, by which its gradient, whose tangents count as well, is right to 5e-4; here to 3e-5.
-    z = _solution(lambda z, t: [(alpha - beta * z[1]) * z[0], (delta * z[0] - gamma) * z[1]], z_init, d["ts"], (1e-6, 1e-5))
+    z = _solution(
+        lambda z, t: [(alpha - beta * z[1]) * z[0], (delta * z[0] - gamma) * z[1]],
+        z_init,
+        d["ts"],
+        (1e-6, 1e-5),
+    )
     target.normal(theta[0::2], 1.0, 0.5)
     target.normal(theta[1::2], 0.05, 0.05)
     target.lognormal(sigma, -1.0, 1.0)
@@ -657,7 +731,9 @@ def one_comp_mm_elim_abs(d: dict[str, Any], p: Parameters, target: Target) -> No
     k_a, k_m, v_m, sigma = (p.positive() for _ in range(4))
     # Stan's program gives no dose at the time 0 itself, which changes no integral.
     dose = lambda t: pt.exp(-k_a * t) * d["D"] * k_a / d["V"]  # noqa: E731
-    c = _solution(lambda c, t: dose(t) - v_m / d["V"] * c / (k_m + c), 0.0, d["times"], (1e-10, 1e-10))
+    c = _solution(
+        lambda c, t: dose(t) - v_m / d["V"] * c / (k_m + c), 0.0, d["times"], (1e-10, 1e-10)
+    )
     for parameter in (k_a, k_m, v_m, sigma):
         target.cauchy(parameter, 0.0, 1.0)
     target.lognormal(d["C_hat"], pt.log(c), sigma)

@@ -15,20 +15,28 @@ def tool(name):
     """The newest of name-19, name, ..."""
     found = [shutil.which(name), *glob.glob(f"/usr/bin/{name}-[0-9]*")]
     numbered = [path for path in found if path]
-    return max(numbered, key=lambda path: int(re.search(r"-(\d+)$", path)[1]) if path[-1].isdigit() else 0, default=None)
+    return max(
+        numbered,
+        key=lambda path: int(re.search(r"-(\d+)$", path)[1]) if path[-1].isdigit() else 0,
+        default=None,
+    )
 
 
 def loops(assembly):
     """The texts between a label and a jump back to it, without those that hold another loop."""
     lines = assembly.splitlines()
-    labels = {match[1]: i for i, line in enumerate(lines) if (match := re.match(r"([.\w]+):", line))}
+    labels = {
+        match[1]: i for i, line in enumerate(lines) if (match := re.match(r"([.\w]+):", line))
+    }
     spans = set()
     for i, line in enumerate(lines):
-        jump = re.match(r"\s+j(?!mp)\w+\s+([.\w]+)", line)  # rarely executed code jumps back in any case
+        jump = re.match(
+            r"\s+j(?!mp)\w+\s+([.\w]+)", line
+        )  # rarely executed code jumps back in any case
         if jump and labels.get(jump[1], i) < i:
             spans.add((labels[jump[1]], i))
     inner = [a for a in spans if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in spans)]
-    found = ("\n".join(lines[first:last + 1]) for first, last in inner)
+    found = ("\n".join(lines[first : last + 1]) for first, last in inner)
     return [loop for loop in found if "\tret" not in loop]  # a jump back to the end is not a loop
 
 
@@ -38,7 +46,9 @@ def cycles(function):
     if not llc or not mca:
         return None
     llvm = function.dprint("llvm", file="str")
-    made = subprocess.run([llc, "-O2", "-mcpu=native", "-"], input=llvm, capture_output=True, text=True)
+    made = subprocess.run(
+        [llc, "-O2", "-mcpu=native", "-"], input=llvm, capture_output=True, text=True
+    )
     if made.returncode:
         return None
     widths = {"zmm": 64, "ymm": 32, "xmm": 16}
@@ -50,6 +60,11 @@ def cycles(function):
     if not heaviest:
         return None
     text = re.sub(r"^\s*(?:\.|#).*$", "", heaviest, flags=re.M)  # directives, comments
-    told = subprocess.run([mca, "-mcpu=native", f"-iterations={ITERATIONS}", "-"], input=text, capture_output=True, text=True)
+    told = subprocess.run(
+        [mca, "-mcpu=native", f"-iterations={ITERATIONS}", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
     bound = re.search(r"Block RThroughput:\s+([\d.]+)", told.stdout)
     return (float(bound[1]), width) if bound else None

@@ -10,13 +10,22 @@ import bitale.tensor as pt
 from measure import clock, importable, in_turn
 
 RATE = 0.5
-table = np.loadtxt(Path(__file__).resolve().parents[2] / "examples" / "data" / "digits.csv", delimiter=",", skiprows=1)
+table = np.loadtxt(
+    Path(__file__).resolve().parents[2] / "examples" / "data" / "digits.csv",
+    delimiter=",",
+    skiprows=1,
+)
 X, Y = np.ascontiguousarray(table[:, :64]) / 16, table[:, 64].astype(np.int64)
 
 
 def start():
     random = np.random.default_rng(0)
-    weights = [random.normal(0, 0.125, (64, 128)), np.zeros(128), random.normal(0, 0.09, (128, 10)), np.zeros(10)]
+    weights = [
+        random.normal(0, 0.125, (64, 128)),
+        np.zeros(128),
+        random.normal(0, 0.09, (128, 10)),
+        np.zeros(10),
+    ]
     return weights
 
 
@@ -85,7 +94,9 @@ def by_hand_in_place():
 def symbolic(pt, shared, grad, function):
     """With Bitale or with PyTensor, which share their interface."""
     x, y = pt.dmatrix("x"), pt.lvector("y")
-    W1, b1, W2, b2 = parameters = [shared(value, name) for value, name in zip(start(), ["W1", "b1", "W2", "b2"])]
+    W1, b1, W2, b2 = parameters = [
+        shared(value, name) for value, name in zip(start(), ["W1", "b1", "W2", "b2"])
+    ]
     logits = pt.tanh(x @ W1 + b1) @ W2 + b2
     loss = -(logits[pt.arange(y.shape[0]), y] - pt.logsumexp(logits, axis=1)).mean()
     updates = [(p, p - RATE * g) for p, g in zip(parameters, grad(loss, parameters))]
@@ -130,7 +141,9 @@ def main():
     if pytensor := importable("pytensor"):
         tensor = importable("pytensor.tensor")
         before = clock()
-        rivals["PyTensor"], compiling["PyTensor"] = symbolic(tensor, pytensor.shared, pytensor.grad, pytensor.function)
+        rivals["PyTensor"], compiling["PyTensor"] = symbolic(
+            tensor, pytensor.shared, pytensor.grad, pytensor.function
+        )
         before = clock()
         rivals["PyTensor"]()  # Numba compiles in the first call
         compiling["PyTensor"] += clock() - before

@@ -58,7 +58,9 @@ def chain():
     import metropolis
 
     rng, q0 = bt.shared(bt.random.stream(8)), pt.constant(np.zeros(10))
-    (path, _, after), _ = bt.scan(metropolis.step, outputs_info=[q0, metropolis.logp(q0), rng], n_steps=STEPS)
+    (path, _, after), _ = bt.scan(
+        metropolis.step, outputs_info=[q0, metropolis.logp(q0), rng], n_steps=STEPS
+    )
     rivals = {"Bitale": bt.function([], path, updates={rng: after})}
     path = os.path.join(os.environ.get("BITALE_BENCH_BUILD", ""), "libbench_peers_strict_native.so")
     if os.path.exists(path):
@@ -70,19 +72,32 @@ def chain():
 
 def main():
     reference = np.random.default_rng(1)
-    found = {f"draws: {case}, 1e6": (rivals_of(case), "≤ 0.6 of NumPy, ≤ 0.8 of JAX") for case in DRAWS}
+    found = {
+        f"draws: {case}, 1e6": (rivals_of(case), "≤ 0.6 of NumPy, ≤ 0.8 of JAX") for case in DRAWS
+    }
     fused = drawing(bt.random.stream(1), "normal", (0.0, 1.0), N, lambda x: (x**2).mean())
-    found["draws: mean(sqr(normal)), 1e6"] = ({"Bitale": fused, "NumPy, the draw alone": lambda: reference.normal(size=N)},
-                                              "≤ 0.7 of NumPy's draw")
+    found["draws: mean(sqr(normal)), 1e6"] = (
+        {"Bitale": fused, "NumPy, the draw alone": lambda: reference.normal(size=N)},
+        "≤ 0.7 of NumPy's draw",
+    )
     one = drawing(bt.random.stream(1), "normal", (0.0, 1.0), None)
-    found["draws: one normal number from Python"] = ({"Bitale": one, "NumPy": reference.normal}, "≤ 0.5 of NumPy")
+    found["draws: one normal number from Python"] = (
+        {"Bitale": one, "NumPy": reference.normal},
+        "≤ 0.5 of NumPy",
+    )
     found["draws: a Metropolis chain of 1e5 steps"] = (chain(), "≤ 1.5 of C++")
     if not ONE_THREAD:  # wall time
-        pair = {name: drawing(bt.random.stream(1), "normal", (0.0, 1.0), N, threads=n) for n, name in ((2, "Bitale"), (1, "one thread"))}
+        pair = {
+            name: drawing(bt.random.stream(1), "normal", (0.0, 1.0), N, threads=n)
+            for n, name in ((2, "Bitale"), (1, "one thread"))
+        }
         found = {"draws: normal, 1e6, two threads": (pair, "≤ 0.56 of one thread")}
     wanted = sys.argv[1:]
-    results = {name: {"times": in_turn(rivals, rounds=7), "target": target} for name, (rivals, target) in found.items()
-               if not wanted or any(part in name for part in wanted)}
+    results = {
+        name: {"times": in_turn(rivals, rounds=7), "target": target}
+        for name, (rivals, target) in found.items()
+        if not wanted or any(part in name for part in wanted)
+    }
     print(json.dumps(results))
 
 

@@ -19,7 +19,13 @@ def formula(xp, x, y, z, mu, s):
 
 
 def symbolic(pt, function):
-    arguments = [pt.dvector("x"), pt.dvector("y"), pt.dvector("z"), pt.dscalar("mu"), pt.dscalar("s")]
+    arguments = [
+        pt.dvector("x"),
+        pt.dvector("y"),
+        pt.dvector("z"),
+        pt.dscalar("mu"),
+        pt.dscalar("s"),
+    ]
     f = function(arguments, formula(pt, *arguments))
     return lambda: f(x, y, z, mu, s)
 
@@ -33,7 +39,9 @@ if jax := importable("jax"):
 if pytensor := importable("pytensor"):
     rivals["PyTensor"] = symbolic(importable("pytensor.tensor"), pytensor.function)
 if numexpr := importable("numexpr"):
-    rivals["numexpr"] = lambda: numexpr.evaluate("exp(-0.5 * ((x - mu) / s)**2) * tanh(y) + log1p(z)")
+    rivals["numexpr"] = lambda: numexpr.evaluate(
+        "exp(-0.5 * ((x - mu) / s)**2) * tanh(y) + log1p(z)"
+    )
 
 right = rivals["NumPy"]()
 for name, call in rivals.items():

@@ -19,7 +19,9 @@ from text import Functions, Text
 from workloads import vector, workloads
 
 warnings.filterwarnings("ignore")
-jax, pytensor, numba, numexpr = (importable(name) for name in ("jax", "pytensor", "numba", "numexpr"))
+jax, pytensor, numba, numexpr = (
+    importable(name) for name in ("jax", "pytensor", "numba", "numexpr")
+)
 if jax:
     jax.config.update("jax_enable_x64", True)
 
@@ -78,7 +80,9 @@ def by_pytensor(mode):
         inputs = [tensors.as_tensor_variable(a).type() for a in workload.arrays]
         results = workload.formula_of("PyTensor")(tensors, *inputs)
         results = results if isinstance(results, list) else [results]
-        f = pytensor.function(inputs, [pytensor.Out(r, borrow=True) for r in results], mode=mode, trust_input=True)
+        f = pytensor.function(
+            inputs, [pytensor.Out(r, borrow=True) for r in results], mode=mode, trust_input=True
+        )
         arrays = [np.asarray(a) for a in workload.arrays]
         f(*arrays)
         return lambda: f(*arrays)
@@ -89,8 +93,13 @@ def by_pytensor(mode):
 def by_numba(workload):
     formula = workload.formula_of("Numba")
     names = ", ".join(f"a{i}" for i in range(len(workload.arrays)))
-    compiled = numba.njit(eval(f"lambda {names}: formula(np, {names})", {"np": np, "formula": numba.njit(formula, fastmath=True)}),
-                          fastmath=True)
+    compiled = numba.njit(
+        eval(
+            f"lambda {names}: formula(np, {names})",
+            {"np": np, "formula": numba.njit(formula, fastmath=True)},
+        ),
+        fastmath=True,
+    )
     compiled(*workload.arrays)
     return lambda: compiled(*workload.arrays)
 
@@ -103,8 +112,13 @@ def by_numexpr(workload):
 
 
 def by_hand(loaded, workload, expected):
-    results = [np.empty(np.shape(o), np.asarray(o).dtype if np.asarray(o).dtype == np.float32 else None) for o in expected]
-    given = [c_argument(a) for a in (workload.arguments or [workload.arrays[0].size, *workload.arrays])]
+    results = [
+        np.empty(np.shape(o), np.asarray(o).dtype if np.asarray(o).dtype == np.float32 else None)
+        for o in expected
+    ]
+    given = [
+        c_argument(a) for a in (workload.arguments or [workload.arrays[0].size, *workload.arrays])
+    ]
     given += [ctypes.c_void_p(r.ctypes.data) for r in results]
     function = getattr(loaded, workload.by_hand)
     function(*given)
@@ -136,10 +150,15 @@ def rivals_of(workload):
             got = rivals[name]()
         except Exception as error:  # a workload that a library can't run is not compared
             rivals.pop(name, None)
-            print(f"{workload.name}: {name}: {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
+            print(
+                f"{workload.name}: {name}: {type(error).__name__}: {str(error)[:100]}",
+                file=sys.stderr,
+            )
             continue
         for one, wanted in zip(got if isinstance(got, (list, tuple)) else [got], expected):
-            np.testing.assert_allclose(np.asarray(one), wanted, rtol=1e-5, atol=1e-5, err_msg=f"{workload.name}: {name}")
+            np.testing.assert_allclose(
+                np.asarray(one), wanted, rtol=1e-5, atol=1e-5, err_msg=f"{workload.name}: {name}"
+            )
     return rivals
 
 
@@ -152,15 +171,23 @@ def memory():
         return {}
     address = [ctypes.c_void_p(a.ctypes.data) for a in (x, y, out)]
     size = ctypes.c_int64(n)
-    times = in_turn({"read": lambda: fast.sum_all(size, address[0], address[2]),
-                     "triad": lambda: fast.axpy(size, *address)}, min_seconds=0.01, rounds=7)
+    times = in_turn(
+        {
+            "read": lambda: fast.sum_all(size, address[0], address[2]),
+            "triad": lambda: fast.axpy(size, *address),
+        },
+        min_seconds=0.01,
+        rounds=7,
+    )
     return {"read": 8 * n / times["read"], "triad": 24 * n / times["triad"]}
 
 
 def cycle():
     """Seconds: a third of a multiplication that waits for the one before."""
     fast, n = libraries["C++ fast"], 1_000_000
-    return fast and in_turn({"": lambda: fast.multiplications(ctypes.c_int64(n))}, rounds=7)[""] / (3 * n)
+    return fast and in_turn({"": lambda: fast.multiplications(ctypes.c_int64(n))}, rounds=7)[""] / (
+        3 * n
+    )
 
 
 def share_of_bound(workload, seconds, cycle):
@@ -178,7 +205,9 @@ def main():
     clock = cycle()
     for workload in workloads():
         if not wanted or any(part in workload.name for part in wanted):
-            found["kernels"][workload.name] = in_turn(rivals_of(workload), min_seconds=0.01, rounds=11)
+            found["kernels"][workload.name] = in_turn(
+                rivals_of(workload), min_seconds=0.01, rounds=11
+            )
             found["moved"][workload.name] = workload.moved
             seconds = found["kernels"][workload.name]["Bitale"]
             found["bound"][workload.name] = share_of_bound(workload, seconds, clock)

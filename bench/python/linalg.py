@@ -42,7 +42,13 @@ def by_numpy(formula, arrays):
 
 
 def by_jax(formula, arrays):
-    linalg = SimpleNamespace(**{name: getattr(jax.numpy.linalg, name) for name in dir(jax.numpy.linalg) if name[0] != "_"})
+    linalg = SimpleNamespace(
+        **{
+            name: getattr(jax.numpy.linalg, name)
+            for name in dir(jax.numpy.linalg)
+            if name[0] != "_"
+        }
+    )
     linalg.solve_triangular = importable("jax.scipy.linalg").solve_triangular
     compiled = jax.jit(lambda *a: formula(jax.numpy, linalg, *a))
     there = [jax.numpy.asarray(a) for a in arrays]
@@ -59,7 +65,11 @@ def by_pytensor(formula, arrays):
 
 
 def flat(values):
-    return [np.asarray(v) for v in values] if isinstance(values, (list, tuple)) else [np.asarray(values)]
+    return (
+        [np.asarray(v) for v in values]
+        if isinstance(values, (list, tuple))
+        else [np.asarray(values)]
+    )
 
 
 def rivals_of(name, formula, arrays, more=None, in_numpy=True, otherwise=None, alike=None):
@@ -103,20 +113,53 @@ def single(n):
         return lapack.dorgqr(packed, tau)[0], np.triu(packed)
 
     cases = {
-        "cholesky": (lambda xp, la, s: la.cholesky(s), [s], lambda: scipy.linalg.cholesky(s, lower=True, **unchecked),
-                     lambda: lapack.dpotrf(s, lower=1)),
-        "solve": (lambda xp, la, a, b: la.solve(a, b), [general, b],
-                  lambda: scipy.linalg.solve(general, b, assume_a="gen", **unchecked), lambda: lapack.dgesv(general, b)),
-        "svd": (lambda xp, la, a: la.svd(a), [a], lambda: scipy.linalg.svd(a, **unchecked), lambda: lapack.dgesdd(a)),
-        "eigh": (lambda xp, la, s: la.eigh(s), [s], lambda: scipy.linalg.eigh(s, driver="evd", **unchecked),
-                 lambda: lapack.dsyevd(s)),
-        "qr": (lambda xp, la, a: la.qr(a), [a], lambda: scipy.linalg.qr(a, **unchecked), qr_by_lapack),
+        "cholesky": (
+            lambda xp, la, s: la.cholesky(s),
+            [s],
+            lambda: scipy.linalg.cholesky(s, lower=True, **unchecked),
+            lambda: lapack.dpotrf(s, lower=1),
+        ),
+        "solve": (
+            lambda xp, la, a, b: la.solve(a, b),
+            [general, b],
+            lambda: scipy.linalg.solve(general, b, assume_a="gen", **unchecked),
+            lambda: lapack.dgesv(general, b),
+        ),
+        "svd": (
+            lambda xp, la, a: la.svd(a),
+            [a],
+            lambda: scipy.linalg.svd(a, **unchecked),
+            lambda: lapack.dgesdd(a),
+        ),
+        "eigh": (
+            lambda xp, la, s: la.eigh(s),
+            [s],
+            lambda: scipy.linalg.eigh(s, driver="evd", **unchecked),
+            lambda: lapack.dsyevd(s),
+        ),
+        "qr": (
+            lambda xp, la, a: la.qr(a),
+            [a],
+            lambda: scipy.linalg.qr(a, **unchecked),
+            qr_by_lapack,
+        ),
     }
-    full = {"qr": lambda xp, la, a: la.qr(a, mode="complete")}  # the name in JAX and NumPy; the same for square ones
+    full = {
+        "qr": lambda xp, la, a: la.qr(a, mode="complete")
+    }  # the name in JAX and NumPy; the same for square ones
     for name, (formula, arrays, by_scipy, by_lapack) in cases.items():
         target = {10: "≤ 0.7 of SciPy", 500: "≤ 1.05 of LAPACK"}.get(n, "")
-        yield f"{name}, n = {n}", target, rivals_of(name, formula, arrays, {"SciPy": by_scipy, "LAPACK": by_lapack},
-                                                    otherwise=full.get(name))
+        yield (
+            f"{name}, n = {n}",
+            target,
+            rivals_of(
+                name,
+                formula,
+                arrays,
+                {"SciPy": by_scipy, "LAPACK": by_lapack},
+                otherwise=full.get(name),
+            ),
+        )
 
 
 # ---- batches ----
@@ -128,10 +171,18 @@ def batches():
         return a, a @ a.transpose(0, 2, 1) + np.eye(n)
 
     target = "≤ 0.25 of the best"
-    yield "cholesky, 1000 x 8 x 8", target, rivals_of("cholesky", lambda xp, la, s: la.cholesky(s), [batch(1000, 8)[1]])
+    yield (
+        "cholesky, 1000 x 8 x 8",
+        target,
+        rivals_of("cholesky", lambda xp, la, s: la.cholesky(s), [batch(1000, 8)[1]]),
+    )
     a = batch(1000, 4)[0] + 4 * np.eye(4)
     b = random.normal(size=(1000, 4, 1))
-    yield "solve, 1000 x 4 x 4", target, rivals_of("solve", lambda xp, la, a, b: la.solve(a, b), [a, b])
+    yield (
+        "solve, 1000 x 4 x 4",
+        target,
+        rivals_of("solve", lambda xp, la, a, b: la.solve(a, b), [a, b]),
+    )
     a = batch(1000, 3)[0] + 3 * np.eye(3)
     yield "det, 1000 x 3 x 3", target, rivals_of("det", lambda xp, la, a: la.det(a), [a])
     yield "inverse, 1000 x 3 x 3", target, rivals_of("inverse", lambda xp, la, a: la.inv(a), [a])
@@ -169,7 +220,13 @@ def gaussian_process(jitter=1e-8):
 
 def process_arrays(n):
     x = np.sort(random.uniform(0, 10, n))
-    return [x, np.sin(x) + 0.1 * random.normal(size=n), np.float64(0.1), np.float64(0.2), np.float64(-1.0)]
+    return [
+        x,
+        np.sin(x) + 0.1 * random.normal(size=n),
+        np.float64(0.1),
+        np.float64(0.2),
+        np.float64(-1.0),
+    ]
 
 
 def multivariate_normal(xp, la, x, mu, covariance):
@@ -180,13 +237,25 @@ def multivariate_normal(xp, la, x, mu, covariance):
 
 def densities():
     for n in (100, 500):
-        yield (f"GP marginal likelihood with gradient, n = {n}", "≤ 0.6 of the best",
-               rivals_of("GP", gaussian_process(), process_arrays(n), in_numpy=False))
+        yield (
+            f"GP marginal likelihood with gradient, n = {n}",
+            "≤ 0.6 of the best",
+            rivals_of("GP", gaussian_process(), process_arrays(n), in_numpy=False),
+        )
     a = random.normal(size=(10, 10))
     arrays = [random.normal(size=(1000, 10)), random.normal(size=10), a @ a.T + np.eye(10)]
     # Libraries define the gradient of symmetric matrices differently: one triangle is compared.
-    yield ("multivariate normal, 1000 points in 10 dimensions, with gradient", "≤ 0.5 of the best",
-           rivals_of("multivariate normal", with_gradients(multivariate_normal, (1, 2)), arrays, in_numpy=False, alike=2))
+    yield (
+        "multivariate normal, 1000 points in 10 dimensions, with gradient",
+        "≤ 0.5 of the best",
+        rivals_of(
+            "multivariate normal",
+            with_gradients(multivariate_normal, (1, 2)),
+            arrays,
+            in_numpy=False,
+            alike=2,
+        ),
+    )
 
 
 # ---- einsum ----
@@ -201,10 +270,15 @@ def sums():
         "abc,bd,ce->ade": [(40, 40, 40), (40, 40), (40, 40)],
     }
     for text, shapes in cases.items():
+
         def formula(xp, la, *arrays, text=text):
             return xp.einsum(text, *arrays, optimize=True) if xp is np else xp.einsum(text, *arrays)
 
-        yield f"einsum {text}", "≤ 1 of the best", rivals_of(text, formula, [random.normal(size=s) for s in shapes])
+        yield (
+            f"einsum {text}",
+            "≤ 1 of the best",
+            rivals_of(text, formula, [random.normal(size=s) for s in shapes]),
+        )
 
 
 # ---- compiling and memory ----
@@ -252,7 +326,9 @@ def memory():
     found = {}
     for library in ["Bitale"] + ["JAX"] * bool(jax) + ["PyTensor"] * bool(pytensor):
         command = [sys.executable, __file__, "memory of", library]
-        found[library] = float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.split()[-1])
+        found[library] = float(
+            subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.split()[-1]
+        )
     return found
 
 
@@ -265,7 +341,14 @@ def main():
     def is_wanted(name):
         return not wanted or any(part in name for part in wanted)
 
-    for group in (lambda: single(10), lambda: single(100), lambda: single(500), batches, densities, sums):
+    for group in (
+        lambda: single(10),
+        lambda: single(100),
+        lambda: single(500),
+        batches,
+        densities,
+        sums,
+    ):
         for name, target, rivals in group():
             if is_wanted(name):
                 results[name] = {"times": in_turn(rivals, rounds=7), "target": target}

@@ -29,7 +29,9 @@ def with_pytensor(pytensor):
     from pytensor.graph.fg import FunctionGraph
 
     parameters, outputs = density(importable("pytensor.tensor"), pytensor.grad)
-    optimizer = get_default_mode().excluding("fusion", "inplace").optimizer  # which are not part of rewriting here
+    optimizer = (
+        get_default_mode().excluding("fusion", "inplace").optimizer
+    )  # which are not part of rewriting here
     return lambda: optimizer.rewrite(FunctionGraph(parameters, outputs, clone=True))
 
 
@@ -40,7 +42,9 @@ def seconds(call):
 
 
 _, outputs = density(pt, bt.grad)
-rivals = {"Bitale": lambda: bt.rewrite.rewrite_graph(outputs, "fast_run")}  # it copies first, as does PyTensor's
+rivals = {
+    "Bitale": lambda: bt.rewrite.rewrite_graph(outputs, "fast_run")
+}  # it copies first, as does PyTensor's
 if pytensor := importable("pytensor"):
     rivals["PyTensor"] = with_pytensor(pytensor)
 times = {name: [] for name in rivals}

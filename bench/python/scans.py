@@ -79,7 +79,12 @@ def smoothing_jax(x, a, s0):
 
 
 def rnn(x, h0, w, u, b):
-    h = bt.scan(lambda x_t, h: pt.tanh(h @ w + x_t @ u + b), sequences=x, outputs_info=h0, return_updates=False)
+    h = bt.scan(
+        lambda x_t, h: pt.tanh(h @ w + x_t @ u + b),
+        sequences=x,
+        outputs_info=h0,
+        return_updates=False,
+    )
     return (h**2).sum()
 
 
@@ -141,7 +146,12 @@ def lotka_volterra(xp, rates):
 
 
 def prey(rates, start):
-    path = bt.scan(lambda s: rk4(lotka_volterra(pt, rates), s), outputs_info=start, n_steps=2000, return_updates=False)
+    path = bt.scan(
+        lambda s: rk4(lotka_volterra(pt, rates), s),
+        outputs_info=start,
+        n_steps=2000,
+        return_updates=False,
+    )
     return (path**2).sum()
 
 
@@ -157,7 +167,7 @@ def prey_jax(rates, start):
 
 
 def gru_step(xp, x_t, h, weights):
-    sigmoid = (lambda x: 1 / (1 + xp.exp(-x)))
+    sigmoid = lambda x: 1 / (1 + xp.exp(-x))
     wz, uz, bz, wr, ur, br, wh, uh, bh = weights
     z = sigmoid(x_t @ wz + h @ uz + bz)
     r = sigmoid(x_t @ wr + h @ ur + br)
@@ -165,7 +175,12 @@ def gru_step(xp, x_t, h, weights):
 
 
 def gru(x, h0, *weights):
-    h = bt.scan(lambda x_t, h: gru_step(pt, x_t, h, weights), sequences=x, outputs_info=h0, return_updates=False)
+    h = bt.scan(
+        lambda x_t, h: gru_step(pt, x_t, h, weights),
+        sequences=x,
+        outputs_info=h0,
+        return_updates=False,
+    )
     return (h[-1] ** 2).sum()
 
 
@@ -179,7 +194,9 @@ def gru_jax(x, h0, *weights):
 
 def nested(x, a, b):
     def outer(row, s):
-        inner = bt.scan(lambda x_t, s: a * s + x_t, sequences=row, outputs_info=s, return_updates=False)
+        inner = bt.scan(
+            lambda x_t, s: a * s + x_t, sequences=row, outputs_info=s, return_updates=False
+        )
         return b * inner[-1]
 
     return bt.scan(outer, sequences=x, outputs_info=np.float64(0), return_updates=False)
@@ -196,30 +213,98 @@ def nested_jax(x, a, b):
 def loops():
     normal = random.normal
     y = np.cumsum(normal(size=10_000)) * 0.1
-    yield Loop("AR(1) log density and gradient, 1e4", ar1, ar1_jax, [y, 0.1, 0.6, 0.05], (1, 2, 3), "ar1",
-               [y.size, y, 0.1, 0.6, 0.05], "≤ 1.1 of C++, ≤ 0.3 of JAX")
-    yield Loop("exponential smoothing and gradient, 1e4", smoothing, smoothing_jax, [y, 0.3, 0.2], (1, 2), "smoothing",
-               [y.size, y, 0.3, 0.2], "≤ 1.1 of C++")
-    network = [normal(size=(1000, 4)), normal(size=8), normal(size=(8, 8)) * 0.2, normal(size=(4, 8)) * 0.3, normal(size=8) * 0.1]
-    yield Loop("tanh RNN, 8 units, 1000 steps", rnn, rnn_jax, network, (), "rnn_value", [1000, *network],
-               "≤ 1.2 of C++, ≤ 0.7 of JAX")
-    yield Loop("tanh RNN, 8 units, 1000 steps, gradient", rnn, rnn_jax, network, (1, 2, 3, 4), "rnn_gradient", [1000, *network],
-               "≤ 1.3 of C++, ≤ 0.7 of JAX")
+    yield Loop(
+        "AR(1) log density and gradient, 1e4",
+        ar1,
+        ar1_jax,
+        [y, 0.1, 0.6, 0.05],
+        (1, 2, 3),
+        "ar1",
+        [y.size, y, 0.1, 0.6, 0.05],
+        "≤ 1.1 of C++, ≤ 0.3 of JAX",
+    )
+    yield Loop(
+        "exponential smoothing and gradient, 1e4",
+        smoothing,
+        smoothing_jax,
+        [y, 0.3, 0.2],
+        (1, 2),
+        "smoothing",
+        [y.size, y, 0.3, 0.2],
+        "≤ 1.1 of C++",
+    )
+    network = [
+        normal(size=(1000, 4)),
+        normal(size=8),
+        normal(size=(8, 8)) * 0.2,
+        normal(size=(4, 8)) * 0.3,
+        normal(size=8) * 0.1,
+    ]
+    yield Loop(
+        "tanh RNN, 8 units, 1000 steps",
+        rnn,
+        rnn_jax,
+        network,
+        (),
+        "rnn_value",
+        [1000, *network],
+        "≤ 1.2 of C++, ≤ 0.7 of JAX",
+    )
+    yield Loop(
+        "tanh RNN, 8 units, 1000 steps, gradient",
+        rnn,
+        rnn_jax,
+        network,
+        (1, 2, 3, 4),
+        "rnn_gradient",
+        [1000, *network],
+        "≤ 1.3 of C++, ≤ 0.7 of JAX",
+    )
     f = np.eye(4) * 0.9 + np.eye(4, k=2) * 0.1
     h = np.eye(2, 4)
     filtered = [normal(size=(1000, 2)), f, h, np.eye(4) * 0.1, np.eye(2) * 0.5]
-    yield Loop("Kalman filter, 4 states, 1000 steps, gradient", kalman, kalman_jax, filtered, (1, 3, 4), "kalman",
-               [1000, *filtered], "≤ 2 of C++, ≤ 0.5 of JAX")
+    yield Loop(
+        "Kalman filter, 4 states, 1000 steps, gradient",
+        kalman,
+        kalman_jax,
+        filtered,
+        (1, 3, 4),
+        "kalman",
+        [1000, *filtered],
+        "≤ 2 of C++, ≤ 0.5 of JAX",
+    )
     rates, start = np.array([1.1, 0.4, 0.4, 0.1]), np.array([10.0, 10.0])
-    yield Loop("Lotka-Volterra by RK4, 2000 steps, gradient", prey, prey_jax, [rates, start], (0, 1), "lotka_volterra",
-               [2000, DT, rates, start], "≤ 1.3 of C++")
+    yield Loop(
+        "Lotka-Volterra by RK4, 2000 steps, gradient",
+        prey,
+        prey_jax,
+        [rates, start],
+        (0, 1),
+        "lotka_volterra",
+        [2000, DT, rates, start],
+        "≤ 1.3 of C++",
+    )
     shapes = [(32, 64), (64, 64), (64,)] * 3
     weights = [normal(size=shape) * 0.1 for shape in shapes]
-    yield Loop("GRU, 64 units, batch of 32, 100 steps, gradient", gru, gru_jax,
-               [normal(size=(100, 32, 32)), np.zeros((32, 64)), *weights], tuple(range(2, 11)), target="≤ 0.9 of JAX")
+    yield Loop(
+        "GRU, 64 units, batch of 32, 100 steps, gradient",
+        gru,
+        gru_jax,
+        [normal(size=(100, 32, 32)), np.zeros((32, 64)), *weights],
+        tuple(range(2, 11)),
+        target="≤ 0.9 of JAX",
+    )
     x = normal(size=(100, 100))
-    yield Loop("a scan in a scan, 100 x 100", nested, nested_jax, [x, 0.5, 0.9], (), "nested", [100, 100, x, 0.5, 0.9],
-               "≤ 1.2 of C++")
+    yield Loop(
+        "a scan in a scan, 100 x 100",
+        nested,
+        nested_jax,
+        [x, 0.5, 0.9],
+        (),
+        "nested",
+        [100, 100, x, 0.5, 0.9],
+        "≤ 1.2 of C++",
+    )
 
 
 # ---- rivals ----
@@ -239,7 +324,9 @@ def c_argument(value):
 def compiled(loop):
     variables = [pt.tensor(dtype="float64", shape=np.shape(a)) for a in loop.arrays]
     value = loop.formula(*variables)
-    return bt.function(variables, [value, *bt.grad(value, [variables[k] for k in loop.by])] if loop.by else [value])
+    return bt.function(
+        variables, [value, *bt.grad(value, [variables[k] for k in loop.by])] if loop.by else [value]
+    )
 
 
 def rivals_of(loop, cpp):
@@ -247,21 +334,32 @@ def rivals_of(loop, cpp):
     expected = f(*loop.arrays)
     rivals = {"Bitale": lambda: f(*loop.arrays)}
     if jax and loop.in_jax:
+
         def wanted(*arrays):
-            return jax.value_and_grad(loop.in_jax, loop.by)(*arrays) if loop.by else loop.in_jax(*arrays)
+            return (
+                jax.value_and_grad(loop.in_jax, loop.by)(*arrays)
+                if loop.by
+                else loop.in_jax(*arrays)
+            )
 
         in_jax, there = jax.jit(wanted), [jax.numpy.asarray(a) for a in loop.arrays]
         rivals["JAX"] = lambda: jax.block_until_ready(in_jax(*there))
         for one, other in zip(jax.tree.leaves(rivals["JAX"]()), expected):
-            np.testing.assert_allclose(other, one, rtol=1e-7, atol=1e-9, err_msg=f"{loop.name}: JAX")
+            np.testing.assert_allclose(
+                other, one, rtol=1e-7, atol=1e-9, err_msg=f"{loop.name}: JAX"
+            )
     if cpp and loop.by_hand and hasattr(cpp, loop.by_hand):
         results = [np.empty_like(each) for each in expected]
         given = [c_argument(a) for a in [*loop.arguments, *results]]
         function = getattr(cpp, loop.by_hand)
-        rivals["C++"] = lambda: (function(*given), results)[1]  # the addresses are those of `results`
+        rivals["C++"] = lambda: (function(*given), results)[
+            1
+        ]  # the addresses are those of `results`
         function(*given)
         for one, other in zip(results, expected):
-            np.testing.assert_allclose(other, one, rtol=1e-7, atol=1e-9, err_msg=f"{loop.name}: C++")
+            np.testing.assert_allclose(
+                other, one, rtol=1e-7, atol=1e-9, err_msg=f"{loop.name}: C++"
+            )
     return rivals
 
 
@@ -277,7 +375,10 @@ def first_result(loop, processes=5):
     script = "import scans, sys; print(next(scans.first_call(loop) for loop in scans.loops() if loop.name == sys.argv[1]))"
     alone = {**os.environ, "BITALE_BENCH_PEERS": "", "PYTHONPATH": os.pathsep.join(sys.path)}
     run = [sys.executable, "-c", script, loop.name]
-    return statistics.median(float(subprocess.run(run, env=alone, check=True, stdout=subprocess.PIPE).stdout) for _ in range(processes))
+    return statistics.median(
+        float(subprocess.run(run, env=alone, check=True, stdout=subprocess.PIPE).stdout)
+        for _ in range(processes)
+    )
 
 
 def main():
@@ -288,11 +389,19 @@ def main():
         if wanted and not any(part in loop.name for part in wanted):
             continue
         first = first_result(loop)
-        found[loop.name] = {"times": in_turn(rivals_of(loop, cpp), rounds=9), "first": first, "target": loop.target}
+        found[loop.name] = {
+            "times": in_turn(rivals_of(loop, cpp), rounds=9),
+            "first": first,
+            "target": loop.target,
+        }
         if wanted:
             times = found[loop.name]["times"]
-            print(f"{loop.name:50} first {first * 1e3:6.1f} ms ", "  ".join(f"{k} {v * 1e6:9.1f} us" for k, v in times.items()),
-                  "  ratios ", {k: round(times["Bitale"] / v, 2) for k, v in times.items() if k != "Bitale"})
+            print(
+                f"{loop.name:50} first {first * 1e3:6.1f} ms ",
+                "  ".join(f"{k} {v * 1e6:9.1f} us" for k, v in times.items()),
+                "  ratios ",
+                {k: round(times["Bitale"] / v, 2) for k, v in times.items() if k != "Bitale"},
+            )
     print(json.dumps(found))
 
 

@@ -31,7 +31,11 @@ def report(name, times, own="own"):
     """Print the times of one work, own ones and each peer's with the ratio of the own one to it; keep them for the table."""
     mine = times[own]
     others = {who: t for who, t in times.items() if who != own}
-    print(f"{name:34} {own} {mine * 1e3:9.3f} ms" + "".join(f"   {who} {t * 1e3:9.3f} ms {mine / t:5.2f}" for who, t in others.items()), flush=True)
+    print(
+        f"{name:34} {own} {mine * 1e3:9.3f} ms"
+        + "".join(f"   {who} {t * 1e3:9.3f} ms {mine / t:5.2f}" for who, t in others.items()),
+        flush=True,
+    )
     ROWS.append((name, mine, others))
 
 
@@ -39,12 +43,18 @@ def table():
     """Print all works as a table of Markdown."""
     print("\n| work | Bitale | peers, and the ratio of Bitale's time to theirs |\n|---|---|---|")
     for name, mine, others in ROWS:
-        print(f"| {name} | {mine * 1e3:.3g} ms | " + ", ".join(f"{who} {t * 1e3:.3g} ms ({mine / t:.2f})" for who, t in others.items()) + " |")
+        print(
+            f"| {name} | {mine * 1e3:.3g} ms | "
+            + ", ".join(f"{who} {t * 1e3:.3g} ms ({mine / t:.2f})" for who, t in others.items())
+            + " |"
+        )
 
 
 def matrix(rows, elements, random):
     positions = random.integers(0, rows, (2, elements))
-    out = scipy.sparse.csr_array(scipy.sparse.coo_array((random.normal(size=elements), tuple(positions)), shape=(rows, rows)))
+    out = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((random.normal(size=elements), tuple(positions)), shape=(rows, rows))
+    )
     out.sum_duplicates()
     out.indices, out.indptr = out.indices.astype("int32"), out.indptr.astype("int32")
     return out
@@ -52,15 +62,26 @@ def matrix(rows, elements, random):
 
 def grid(side, wind=0.0):
     """The Laplacian of a square grid."""
-    path = [scipy.sparse.diags_array([np.full(side - 1, -1.0 - w), np.full(side, 2.0), np.full(side - 1, -1.0 + w)], offsets=[-1, 0, 1]) for w in (wind, 0.0)]
+    path = [
+        scipy.sparse.diags_array(
+            [np.full(side - 1, -1.0 - w), np.full(side, 2.0), np.full(side - 1, -1.0 + w)],
+            offsets=[-1, 0, 1],
+        )
+        for w in (wind, 0.0)
+    ]
     unit = scipy.sparse.eye_array(side)
-    return scipy.sparse.csr_array(scipy.sparse.kron(path[0], unit) + scipy.sparse.kron(unit, path[1]))
+    return scipy.sparse.csr_array(
+        scipy.sparse.kron(path[0], unit) + scipy.sparse.kron(unit, path[1])
+    )
 
 
 def factors(side):
     """Systems, determinants, gradients and inverses of sparse matrices by their factors."""
     operator = grid(side) + 0.25 * scipy.sparse.eye_array(side * side, format="csr")
-    Q, M = scipy.sparse.csr_array(operator @ operator), scipy.sparse.csr_array(grid(side, 0.3) + 0.2 * scipy.sparse.eye_array(side * side))
+    Q, M = (
+        scipy.sparse.csr_array(operator @ operator),
+        scipy.sparse.csr_array(grid(side, 0.3) + 0.2 * scipy.sparse.eye_array(side * side)),
+    )
     right = np.random.default_rng(1).normal(size=side * side)
     scale, drift, b = pt.dscalar("scale"), pt.dscalar("drift"), pt.dvector("b")
     start = time.process_time()
@@ -69,20 +90,32 @@ def factors(side):
     lu = sparse.linalg.lu(sparse.constant(M) * scale)
     print(f"orders: Cholesky {between - start:.2f} s, LU {time.process_time() - between:.2f} s")
     logdet, general = cholesky.logdet(), lu.logdet()
-    two = sparse.linalg.cholesky(sparse.constant(Q) * scale + sparse.constant(scipy.sparse.eye_array(side * side, format="csr")) * drift)
+    two = sparse.linalg.cholesky(
+        sparse.constant(Q) * scale
+        + sparse.constant(scipy.sparse.eye_array(side * side, format="csr")) * drift
+    )
     density = two.logdet() - (two.solve(b) * b).sum()
     compiled = {
-        "factor, logdet": ([scale], logdet, Q), "logdet with gradient": ([scale], [logdet, pt.grad(logdet, scale)], Q),
+        "factor, logdet": ([scale], logdet, Q),
+        "logdet with gradient": ([scale], [logdet, pt.grad(logdet, scale)], Q),
         "two parameters": ([scale, b, drift], [density, *pt.grad(density, [scale, drift])], Q),
-        "selected inverse": ([scale], cholesky.selected_inverse().data, Q), "factor, solve": ([scale, b], cholesky.solve(b), Q),
-        "LU, logdet": ([scale], general, M), "LU, logdet with gradient": ([scale], [general, pt.grad(general, scale)], M),
-        "LU, solve": ([scale, b], lu.solve(b), M), "LU, solve, Matern": ([scale, b], sparse.linalg.spsolve(sparse.constant(Q) * scale, b), Q),
-    }  # fmt: skip
-    symmetric = dict(permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1, options=dict(SymmetricMode=True))
+        "selected inverse": ([scale], cholesky.selected_inverse().data, Q),
+        "factor, solve": ([scale, b], cholesky.solve(b), Q),
+        "LU, logdet": ([scale], general, M),
+        "LU, logdet with gradient": ([scale], [general, pt.grad(general, scale)], M),
+        "LU, solve": ([scale, b], lu.solve(b), M),
+        "LU, solve, Matern": ([scale, b], sparse.linalg.spsolve(sparse.constant(Q) * scale, b), Q),
+    }
+    symmetric = dict(
+        permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1, options=dict(SymmetricMode=True)
+    )
     for name, (inputs, outputs, matrix) in compiled.items():
         f, columns = bt.function(inputs, outputs, threads=1), scipy.sparse.csc_array(matrix)
         arguments = [1.5, right, 0.5][: len(inputs)]
-        runs = {"SuperLU's factor": lambda: splu(columns, **symmetric), "own": lambda: f(*arguments)}
+        runs = {
+            "SuperLU's factor": lambda: splu(columns, **symmetric),
+            "own": lambda: f(*arguments),
+        }
         if matrix is Q:
             runs |= {"sparsax": call} if (call := of_sparsax(name, Q, right)) else {}
         report(name, in_turn(runs, rounds=3))
@@ -96,17 +129,27 @@ def of_sparsax(name, Q, right):
 
     jax.config.update("jax_enable_x64", True)
     coordinates, n = scipy.sparse.coo_array(Q), Q.shape[0]
-    i, j, data = coordinates.row.astype("int32"), coordinates.col.astype("int32"), jax.numpy.asarray(coordinates.data)
+    i, j, data = (
+        coordinates.row.astype("int32"),
+        coordinates.col.astype("int32"),
+        jax.numpy.asarray(coordinates.data),
+    )
     unit = jax.numpy.asarray((i == j).astype("float64"))
     logdet = lambda scale: sparsax.logdet(i, j, data * scale, n=n)  # noqa: E731
-    functions = {"factor, logdet": logdet, "logdet with gradient": jax.value_and_grad(logdet), "selected inverse": lambda scale: sparsax.selinv(i, j, data * scale, n=n),
-                 "factor, solve": lambda scale: sparsax.solve(i, j, data * scale, right)}  # fmt: skip
+    functions = {
+        "factor, logdet": logdet,
+        "logdet with gradient": jax.value_and_grad(logdet),
+        "selected inverse": lambda scale: sparsax.selinv(i, j, data * scale, n=n),
+        "factor, solve": lambda scale: sparsax.solve(i, j, data * scale, right),
+    }
 
     def density(scale, drift):
         values = data * scale + unit * drift
         return sparsax.logdet(i, j, values, n=n) - right @ sparsax.solve(i, j, values, right)
 
-    functions["two parameters"] = lambda scale: jax.value_and_grad(density, argnums=(0, 1))(scale, 0.5)
+    functions["two parameters"] = lambda scale: jax.value_and_grad(density, argnums=(0, 1))(
+        scale, 0.5
+    )
     if name not in functions:
         return None
     f, scales = jax.jit(functions[name]), iter(np.linspace(1.5, 2.5, 1000))
@@ -121,7 +164,10 @@ def regression(rows=1_000_000, levels=10_000):
     u = pt.dvector("u", shape=(levels,))
     eta = sparse.constant(Z) @ u
     density = (y * eta - pt.exp(eta)).sum()
-    f, at = bt.function([u], [density, pt.grad(density, u)], threads=1), random.normal(size=levels) / 3
+    f, at = (
+        bt.function([u], [density, pt.grad(density, u)], threads=1),
+        random.normal(size=levels) / 3,
+    )
     runs = {"own": lambda: f(at)}
 
     def by_numpy():
@@ -170,14 +216,18 @@ def of_cpp(level, y, levels):
         source, made = os.path.join(folder, "loops.cpp"), os.path.join(folder, "loops.so")
         with open(source, "w") as file:
             file.write(CPP)
-        subprocess.run([compiler, "-O3", "-march=native", "-shared", "-fPIC", source, "-o", made], check=True)
+        subprocess.run(
+            [compiler, "-O3", "-march=native", "-shared", "-fPIC", source, "-o", made], check=True
+        )
         loops = ctypes.CDLL(made).loops
     loops.restype = ctypes.c_double
     address = lambda x: ctypes.c_void_p(x.ctypes.data)  # noqa: E731
 
     def call(u):
         gradient = np.zeros(levels)
-        return loops(ctypes.c_int64(len(level)), address(level), address(y), address(u), address(gradient)), gradient
+        return loops(
+            ctypes.c_int64(len(level)), address(level), address(y), address(u), address(gradient)
+        ), gradient
 
     return call
 
@@ -201,14 +251,40 @@ def bym2(parameters=3845):
     first, second = np.array(edges).T
     y = random.poisson(2.0, n).astype("float64")
     theta = pt.dvector("theta", shape=(2 * n + 3,))
-    phi, free, scale, share, level = theta[:n], theta[n : 2 * n], pt.exp(theta[2 * n]), pt.sigmoid(theta[2 * n + 1]), theta[2 * n + 2]
-    differences = scipy.sparse.coo_array((np.repeat([1.0, -1.0], len(first)), (np.tile(np.arange(len(first)), 2), np.concatenate([first, second]))), shape=(len(first), n))
+    phi, free, scale, share, level = (
+        theta[:n],
+        theta[n : 2 * n],
+        pt.exp(theta[2 * n]),
+        pt.sigmoid(theta[2 * n + 1]),
+        theta[2 * n + 2],
+    )
+    differences = scipy.sparse.coo_array(
+        (
+            np.repeat([1.0, -1.0], len(first)),
+            (np.tile(np.arange(len(first)), 2), np.concatenate([first, second])),
+        ),
+        shape=(len(first), n),
+    )
     eta = level + scale * (pt.sqrt(share) * phi + pt.sqrt(1 - share) * free)
-    density = (y * eta - pt.exp(eta)).sum() - 0.5 * pt.sqr(sparse.constant(differences.tocsr()) @ phi).sum() - 0.5 * pt.sqr(free).sum() - 0.5 * pt.sqr(theta[2 * n :]).sum()
-    f, at = bt.function([theta], [density, pt.grad(density, theta)], threads=1), random.normal(size=2 * n + 3) / 3
+    density = (
+        (y * eta - pt.exp(eta)).sum()
+        - 0.5 * pt.sqr(sparse.constant(differences.tocsr()) @ phi).sum()
+        - 0.5 * pt.sqr(free).sum()
+        - 0.5 * pt.sqr(theta[2 * n :]).sum()
+    )
+    f, at = (
+        bt.function([theta], [density, pt.grad(density, theta)], threads=1),
+        random.normal(size=2 * n + 3) / 3,
+    )
     runs = {"own": lambda: f(at)}
     if stanli := importable("stanli"):
-        data = {"n": n, "m": len(first), "first": (first + 1).tolist(), "second": (second + 1).tolist(), "y": y.astype(int).tolist()}
+        data = {
+            "n": n,
+            "m": len(first),
+            "first": (first + 1).tolist(),
+            "second": (second + 1).tolist(),
+            "y": y.astype(int).tolist(),
+        }
         model = stanli.Model(stan_code=BYM2_IN_STAN, data=data)
         assert np.allclose(model.log_prob_grad(at)[1], f(at)[1])
         runs["stanli"] = lambda: model.log_prob_grad(at)
@@ -236,7 +312,10 @@ def main(rows=1_000_000, elements=10_000_000, side=256):
     compile_static()
     given = sparse.matrix("csr", "A")
     by_call = bt.function([given, x], given @ x, threads=1)
-    transposed, many = bt.function([x], static.T @ x, threads=1), bt.function([X], static @ X, threads=1)
+    transposed, many = (
+        bt.function([x], static.T @ x, threads=1),
+        bt.function([X], static @ X, threads=1),
+    )
     AT = A.T
     works = {
         "A @ v": {"SciPy": lambda: A @ v, "static": lambda: f(v), "by call": lambda: by_call(A, v)},
@@ -248,22 +327,43 @@ def main(rows=1_000_000, elements=10_000_000, side=256):
         from jax.experimental.sparse import BCOO
 
         jax.config.update("jax_enable_x64", True)
-        product, bcoo = jax.jit(lambda a, b: a @ b), {"A @ v": A, "A.T @ v": AT, "A @ B, 32 columns": A}
+        product, bcoo = (
+            jax.jit(lambda a, b: a @ b),
+            {"A @ v": A, "A.T @ v": AT, "A @ B, 32 columns": A},
+        )
         for name, a in bcoo.items():
-            operands = BCOO.from_scipy_sparse(scipy.sparse.csr_matrix(a)), jax.numpy.asarray(v if name.endswith("v") else B)
-            works[name]["JAX BCOO"] = partial(lambda a, b: jax.block_until_ready(product(a, b)), *operands)
+            operands = (
+                BCOO.from_scipy_sparse(scipy.sparse.csr_matrix(a)),
+                jax.numpy.asarray(v if name.endswith("v") else B),
+            )
+            works[name]["JAX BCOO"] = partial(
+                lambda a, b: jax.block_until_ready(product(a, b)), *operands
+            )
     for name, runs in works.items():
         report(name, in_turn(runs, rounds=3 if "columns" in name else 5), own="static")
     # By the clock on the wall, with two threads here; SciPy's products have one.
-    pairs = {"A @ v": (x, static @ x, v), "A.T @ v": (x, static.T @ x, v), "A @ B, 32 columns": (X, static @ X, B)}
+    pairs = {
+        "A @ v": (x, static @ x, v),
+        "A.T @ v": (x, static.T @ x, v),
+        "A @ B, 32 columns": (X, static @ X, B),
+    }
     for name, (argument, product, value) in pairs.items():
         two = partial(bt.function([argument], product, threads=2), value)
-        report(f"{name}, two threads, wall time", in_turn({"SciPy": works[name]["SciPy"], "own": two}, rounds=3, clock=time.perf_counter))
+        report(
+            f"{name}, two threads, wall time",
+            in_turn({"SciPy": works[name]["SciPy"], "own": two}, rounds=3, clock=time.perf_counter),
+        )
     # What surrounds a product: one loop here, a pass each in SciPy.
     u, b = random.normal(size=rows) / 8, random.normal(size=rows)
     tu, tb = pt.dvector("u"), pt.dvector("b")
     fused = bt.function([tu, x, tb], (static * pt.exp(tu)[:, None]) @ x + tb, threads=1)
-    report("(A * exp(u)[:, None]) @ v + b", in_turn({"SciPy": lambda: (A * np.exp(u)[:, None]) @ v + b, "own": lambda: fused(u, v, b)}, rounds=5))
+    report(
+        "(A * exp(u)[:, None]) @ v + b",
+        in_turn(
+            {"SciPy": lambda: (A * np.exp(u)[:, None]) @ v + b, "own": lambda: fused(u, v, b)},
+            rounds=5,
+        ),
+    )
     regression()
     bym2()
     factors(side)

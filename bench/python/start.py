@@ -38,17 +38,31 @@ def seconds(program, flags):
 
 def main():
     with tempfile.TemporaryDirectory() as kept:
-        cases = {"NumPy": (NOTHING, ""), "compiling": (FIRST_RESULT, "cache=off"),
-                 "code kept": (FIRST_RESULT, f"compiledir={kept}")}
+        cases = {
+            "NumPy": (NOTHING, ""),
+            "compiling": (FIRST_RESULT, "cache=off"),
+            "code kept": (FIRST_RESULT, f"compiledir={kept}"),
+        }
         times = {name: [] for name in cases}
         for _ in range(16):
             for name, (program, flags) in cases.items():
                 times[name].append(seconds(program, flags))
     here = Path(__file__).resolve().parent
-    memory = subprocess.run([sys.executable, "-c", DIGITS], check=True, stdout=subprocess.PIPE, cwd=here,
-                            env={**os.environ, "BITALE_FLAGS": "cache=off"}).stdout
-    print(json.dumps({"wall": {name: statistics.median(each) for name, each in times.items()},
-                      "memory": float(memory)}))
+    memory = subprocess.run(
+        [sys.executable, "-c", DIGITS],
+        check=True,
+        stdout=subprocess.PIPE,
+        cwd=here,
+        env={**os.environ, "BITALE_FLAGS": "cache=off"},
+    ).stdout
+    print(
+        json.dumps(
+            {
+                "wall": {name: statistics.median(each) for name, each in times.items()},
+                "memory": float(memory),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,10 @@ from pages import ROOT, Stage
 
 
 def version() -> str:
-    found = re.search(r"project\(\s*bitale\s+VERSION\s+([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    found = re.search(
+        r"project\(\s*bitale\s+VERSION\s+([\d.]+)",
+        (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"),
+    )
     assert found, "CMakeLists.txt has no version"
     return found[1]
 
@@ -35,7 +38,11 @@ def remove_others(folder: Path, kept: set[Path]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "site")
-    parser.add_argument("--without-reference", action="store_true", help="the pages alone, for a quick look at one of them")
+    parser.add_argument(
+        "--without-reference",
+        action="store_true",
+        help="the pages alone, for a quick look at one of them",
+    )
     options = parser.parse_args()
     output = options.output.resolve()
     source = output.with_name(output.name + "-source")
@@ -57,15 +64,34 @@ def main() -> int:
 
     from sphinx.cmd.build import build_main
 
-    os.environ |= {"BITALE_SITE_VERSION": version(), "BITALE_SITE_EXTRA": str(extra) if extra.exists() else ""}
+    os.environ |= {
+        "BITALE_SITE_VERSION": version(),
+        "BITALE_SITE_EXTRA": str(extra) if extra.exists() else "",
+    }
     doctrees = output.with_name(output.name + "-doctrees")
     strict = [] if options.without_reference else ["-W", "--keep-going"]
-    arguments = ["-q", *strict, "-j", str(os.cpu_count() or 1), "-b", "html", "-d", str(doctrees), "-c", str(Path(__file__).parent)]
+    arguments = [
+        "-q",
+        *strict,
+        "-j",
+        str(os.cpu_count() or 1),
+        "-b",
+        "html",
+        "-d",
+        str(doctrees),
+        "-c",
+        str(Path(__file__).parent),
+    ]
     failed = build_main([*arguments, str(source), str(output)])
-    versions.write(ROOT / "CHANGELOG.md", output / "switcher.json", os.environ.get("BITALE_SITE_URL", ""))
+    versions.write(
+        ROOT / "CHANGELOG.md", output / "switcher.json", os.environ.get("BITALE_SITE_URL", "")
+    )
     if failed:  # pages that were read are not read again, and their warnings would be missing from the next build
         shutil.rmtree(doctrees, ignore_errors=True)
-    print(f"{sum(1 for _ in output.rglob('*.html'))} pages in {time.monotonic() - start:.0f} s: {output.relative_to(Path.cwd()) if output.is_relative_to(Path.cwd()) else output}/index.html", flush=True)
+    print(
+        f"{sum(1 for _ in output.rglob('*.html'))} pages in {time.monotonic() - start:.0f} s: {output.relative_to(Path.cwd()) if output.is_relative_to(Path.cwd()) else output}/index.html",
+        flush=True,
+    )
     return failed
 
 

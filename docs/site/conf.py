@@ -49,7 +49,9 @@ html_sidebars = {
     "reference/api/*": ["names_of_subject.html"],
     "source/**": [],
 }
-html_show_search_summary = False  # each would be fetched, which browsers refuse to pages that are read from a disk
+html_show_search_summary = (
+    False  # each would be fetched, which browsers refuse to pages that are read from a disk
+)
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Bitale"},

@@ -17,11 +17,16 @@ from api.cpp import renamed
 def reference(folder: Path) -> dict[str, str]:
     """Writes folder/cpp; the page and anchor of each function of namespace bitale, and nothing where there is no Doxygen."""
     if shutil.which("doxygen") is None:
-        print("Doxygen is not installed (./dev setup docs): the site has no C++ reference", file=sys.stderr)
+        print(
+            "Doxygen is not installed (./dev setup docs): the site has no C++ reference",
+            file=sys.stderr,
+        )
         return {}
     folder.mkdir(parents=True, exist_ok=True)
     settings = f'@INCLUDE = docs/Doxyfile\nOUTPUT_DIRECTORY = "{folder}"\nHTML_OUTPUT = cpp\nGENERATE_TAGFILE = "{folder}.tag"\nSEARCHENGINE = YES\n'
-    subprocess.run(["doxygen", "-"], input=settings, cwd=ROOT, text=True, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["doxygen", "-"], input=settings, cwd=ROOT, text=True, check=True, stdout=subprocess.DEVNULL
+    )
     return _places(folder.with_name(folder.name + ".tag"))
 
 
@@ -30,7 +35,9 @@ def _places(tags: Path) -> dict[str, str]:
     for compound in ElementTree.parse(tags).getroot().iter("compound"):
         if compound.get("kind") == "namespace" and compound.findtext("name") == "bitale":
             for member in compound.iter("member"):
-                name, page, anchor = (member.findtext(key) or "" for key in ("name", "anchorfile", "anchor"))
+                name, page, anchor = (
+                    member.findtext(key) or "" for key in ("name", "anchorfile", "anchor")
+                )
                 if member.get("kind") == "function" and page:
                     found.setdefault(name, f"cpp/{page}#{anchor}")
     return found

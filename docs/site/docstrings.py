@@ -17,7 +17,11 @@ _LITERAL = re.compile(r"(``.+?``|:\w+:`[^`]+`|`[^`]+`_{0,2})", re.S)
 
 def escaped(text: str) -> str:
     """Plain text, in which reStructuredText has nothing to find."""
-    return re.sub(r"\\(?=\S)|[*|](?=\S)|(?<=\w)_+(?=\W|$)", lambda m: "".join("\\" + each for each in m[0]), text)
+    return re.sub(
+        r"\\(?=\S)|[*|](?=\S)|(?<=\w)_+(?=\W|$)",
+        lambda m: "".join("\\" + each for each in m[0]),
+        text,
+    )
 
 
 def link(name: str, resolve: Resolve, text: str = "") -> str:

@@ -62,7 +62,13 @@ def _ran(example: Path, also: bytes, command: Callable[[Path], list[Any]]) -> Ru
         CACHE.mkdir(parents=True, exist_ok=True)
         arguments = command(picture)
         start = time.monotonic()
-        done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **_SHORT.get(example.suffix, {})})
+        done = subprocess.run(
+            arguments,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, **_SHORT.get(example.suffix, {})},
+        )
         if done.returncode:
             raise RuntimeError(f"{example.name} failed:\n{done.stdout}{done.stderr}")
         stored.write_text(f"{time.monotonic() - start:.1f}\n{done.stdout}", encoding="utf-8")
@@ -78,7 +84,13 @@ def _title(text: str) -> str:
 def _of_python(path: Path) -> Example:
     source = path.read_text(encoding="utf-8")
     text = ast.get_docstring(ast.parse(source)) or path.stem
-    run = None if _WITH_OTHERS.search(source) else _ran(path, PICTURES.read_bytes(), lambda picture: [sys.executable, PICTURES, path, picture])
+    run = (
+        None
+        if _WITH_OTHERS.search(source)
+        else _ran(
+            path, PICTURES.read_bytes(), lambda picture: [sys.executable, PICTURES, path, picture]
+        )
+    )
     return Example(path, "python", _title(text), text, run)
 
 
@@ -89,24 +101,46 @@ def _of_cpp(path: Path) -> Example:
     tree = _library().resolve().parents[1]
 
     def command(picture: Path) -> list[Any]:
-        subprocess.run(["cmake", "--build", tree, "--target", f"example_{path.stem}"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["cmake", "--build", tree, "--target", f"example_{path.stem}"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         return [tree / "examples" / path.stem, picture]
 
-    return Example(path, "cpp", _title(text), text, _ran(path, b"", command) if (tree / "CMakeCache.txt").exists() else None)
+    return Example(
+        path,
+        "cpp",
+        _title(text),
+        text,
+        _ran(path, b"", command) if (tree / "CMakeCache.txt").exists() else None,
+    )
 
 
 def _page(stage: Stage, example: Example) -> str:
     shown = docstrings.escaped(example.title)
-    parts = [f"{shown}\n{'=' * len(shown)}", docstrings.paragraphs(example.text.splitlines(), lambda name: None)]
+    parts = [
+        f"{shown}\n{'=' * len(shown)}",
+        docstrings.paragraphs(example.text.splitlines(), lambda name: None),
+    ]
     if run := example.run:
         if run.picture:
             stage.copy([run.picture], "gallery/pictures")
-            parts.append(f".. image:: /gallery/pictures/{run.picture.name}\n   :class: plot\n   :alt: {shown}")
-        parts.append(f"It prints, in a run of {run.seconds:.1f} s, {_INCLUDED[example.language]} included:\n\n.. code-block:: text\n\n" + _indented(run.output))
-    parts.append(f"The program, ``{example.path.relative_to(ROOT)}``:\n\n{_source(stage, example.path, example.language)}")
+            parts.append(
+                f".. image:: /gallery/pictures/{run.picture.name}\n   :class: plot\n   :alt: {shown}"
+            )
+        parts.append(
+            f"It prints, in a run of {run.seconds:.1f} s, {_INCLUDED[example.language]} included:\n\n.. code-block:: text\n\n"
+            + _indented(run.output)
+        )
+    parts.append(
+        f"The program, ``{example.path.relative_to(ROOT)}``:\n\n{_source(stage, example.path, example.language)}"
+    )
     twin = IN_CPP / f"{example.path.stem}.cpp"
     if example.language == "python" and twin.exists():
-        parts.append(f".. dropdown:: The same in C++, ``{twin.relative_to(ROOT)}``\n\n{_indented(_source(stage, twin, 'cpp'))}")
+        parts.append(
+            f".. dropdown:: The same in C++, ``{twin.relative_to(ROOT)}``\n\n{_indented(_source(stage, twin, 'cpp'))}"
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -117,20 +151,48 @@ def _source(stage: Stage, path: Path, language: str) -> str:
 def write(stage: Stage) -> None:
     """Examples with pictures come first."""
     in_python = sorted(EXAMPLES.glob("[!_]*.py"))
-    alone = {path.stem: path for path in IN_CPP.glob("*.cpp")}.keys() - {path.stem for path in in_python}
-    found = [_of_python(path) for path in in_python] + [_of_cpp(IN_CPP / f"{stem}.cpp") for stem in sorted(alone)]
-    lines = ["Gallery", "=======", "", "Complete programs. Each page has what the program prints when the site is built, and its source.", ""]
+    alone = {path.stem: path for path in IN_CPP.glob("*.cpp")}.keys() - {
+        path.stem for path in in_python
+    }
+    found = [_of_python(path) for path in in_python] + [
+        _of_cpp(IN_CPP / f"{stem}.cpp") for stem in sorted(alone)
+    ]
+    lines = [
+        "Gallery",
+        "=======",
+        "",
+        "Complete programs. Each page has what the program prints when the site is built, and its source.",
+        "",
+    ]
     lines += [".. grid:: 1 2 3 3", "   :gutter: 3", ""]
     for each in found:
         stage.write(f"gallery/{each.path.stem}.rst", _page(stage, each))
         if each.run and each.run.picture:
-            lines += [f"   .. grid-item-card:: {docstrings.escaped(each.title)}", f"      :link: {each.path.stem}", "      :link-type: doc", f"      :img-bottom: /gallery/pictures/{each.run.picture.name}", ""]
+            lines += [
+                f"   .. grid-item-card:: {docstrings.escaped(each.title)}",
+                f"      :link: {each.path.stem}",
+                "      :link-type: doc",
+                f"      :img-bottom: /gallery/pictures/{each.run.picture.name}",
+                "",
+            ]
     lines += [".. list-table::", "   :widths: auto", ""]
     for each in found:
         if not (each.run and each.run.picture):
-            lines += [f"   * - :doc:`{each.path.stem} <{each.path.stem}>`", f"     - {docstrings.escaped(each.title)}"]
-    lines += ["", "How one function goes from an expression to native code is shown in :doc:`/pipeline`, with its graphs after each step."]
-    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {each.path.stem} <{each.path.stem}>" for each in found)]
+            lines += [
+                f"   * - :doc:`{each.path.stem} <{each.path.stem}>`",
+                f"     - {docstrings.escaped(each.title)}",
+            ]
+    lines += [
+        "",
+        "How one function goes from an expression to native code is shown in :doc:`/pipeline`, with its graphs after each step.",
+    ]
+    lines += [
+        "",
+        ".. toctree::",
+        "   :hidden:",
+        "",
+        *(f"   {each.path.stem} <{each.path.stem}>" for each in found),
+    ]
     stage.write("gallery/index.rst", "\n".join(lines) + "\n")
 
 

@@ -11,7 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-_PARTS = re.compile(r"^```python\n(?P<code>.*?)^```$|^<!-- shows (?P<shown>[^\n]+) -->$", re.S | re.M)
+_PARTS = re.compile(
+    r"^```python\n(?P<code>.*?)^```$|^<!-- shows (?P<shown>[^\n]+) -->$", re.S | re.M
+)
 
 
 def shows(text: str) -> bool:
@@ -31,7 +33,10 @@ def expanded(text: str, page: str, folder: Path) -> str:
                     with contextlib.redirect_stdout(io.StringIO()):
                         exec(compile(part["code"], page, "exec"), names)
                     continue
-                out += [text[end : part.start()], _shown(eval(part["shown"], names), part["shown"], page, folder, len(out))]
+                out += [
+                    text[end : part.start()],
+                    _shown(eval(part["shown"], names), part["shown"], page, folder, len(out)),
+                ]
                 end = part.end()
         finally:
             os.chdir(here)
@@ -42,7 +47,9 @@ def _shown(value: Any, expression: str, page: str, folder: Path, number: int) ->
     if not isinstance(value, str):
         value = value._repr_html_() or value._repr_latex_()
     if value.startswith("<!DOCTYPE"):
-        file = folder / "live" / f"{page.removesuffix('.md').replace('/', '-')}-{number // 2 + 1}.html"
+        file = (
+            folder / "live" / f"{page.removesuffix('.md').replace('/', '-')}-{number // 2 + 1}.html"
+        )
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(value, encoding="utf-8")
         address = f"{'../' * page.count('/')}live/{file.name}"

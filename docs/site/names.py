@@ -134,7 +134,11 @@ def _sections() -> dict[int, str]:
 
 
 def public_names(module: Any) -> list[str]:
-    return [each for each in getattr(module, "__all__", None) or dir(module) if is_public(module, each, getattr(module, each))]
+    return [
+        each
+        for each in getattr(module, "__all__", None) or dir(module)
+        if is_public(module, each, getattr(module, each))
+    ]
 
 
 def entries() -> list[Entry]:
@@ -143,11 +147,16 @@ def entries() -> list[Entry]:
     for module_name in MODULES:
         module = importlib.import_module(module_name)
         # The function's own name first, then its aliases.
-        for name in sorted(public_names(module), key=lambda each: (getattr(getattr(module, each), "__name__", "") != each, each)):
+        for name in sorted(
+            public_names(module),
+            key=lambda each: (getattr(getattr(module, each), "__name__", "") != each, each),
+        ):
             value = getattr(module, name)
             full = f"{module_name}.{name}"
             if id(value) not in found:
-                found[id(value)] = Entry(value, [full], sections.get(id(value), MODULES[module_name]))
+                found[id(value)] = Entry(
+                    value, [full], sections.get(id(value), MODULES[module_name])
+                )
             elif module_name == found[id(value)].module:
                 found[id(value)].names.append(full)
     return list(found.values())
@@ -163,7 +172,9 @@ def listed() -> dict[str, list[Entry]]:
         for name in sorted(public_names(module), key=str.lower):
             value = getattr(module, name)
             if id(value) not in known:
-                found.setdefault(id(value), Entry(value, [], title)).names.append(f"{module_name}.{name}")
+                found.setdefault(id(value), Entry(value, [], title)).names.append(
+                    f"{module_name}.{name}"
+                )
         known |= found.keys()
         out[module_name] = list(found.values())
     return out

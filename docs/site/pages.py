@@ -23,7 +23,15 @@ MOVED = {
     "docs/README.md": "guide/index.md",
     "docs/site/index.md": "index.md",
 }
-LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python", ".sh": "bash", ".cmake": "cmake", ".toml": "toml"}
+LANGUAGES = {
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".h": "cpp",
+    ".py": "python",
+    ".sh": "bash",
+    ".cmake": "cmake",
+    ".toml": "toml",
+}
 _CODE = re.compile(r"(^```.*?^```|^:::.*?$|``.+?``|`[^`\n]+`)", re.S | re.M)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -82,7 +90,9 @@ class Stage:
 
     def text(self, page: Path) -> str:
         parts = _CODE.split(page.read_text(encoding="utf-8"))
-        parts[::2] = [_LINK.sub(lambda m: f"]({self.link(page, m[1])})", part) for part in parts[::2]]
+        parts[::2] = [
+            _LINK.sub(lambda m: f"]({self.link(page, m[1])})", part) for part in parts[::2]
+        ]
         return "".join(parts)
 
     def stage_pages(self, extra: Path) -> None:
@@ -102,23 +112,39 @@ class Stage:
         """The pages to which the overview of a folder links are below it in the navigation, under its headings. The overview of
         the guide links to pages of docs/ itself."""
         folder = index.removesuffix("index.md")
-        own = re.compile(r"\]\(/([\w-]+)\.md\)" if folder == "guide/" else rf"\]\(/({folder}[\w-]+)\.md\)")
+        own = re.compile(
+            r"\]\(/([\w-]+)\.md\)" if folder == "guide/" else rf"\]\(/({folder}[\w-]+)\.md\)"
+        )
         for section in re.split(r"^## ", text, flags=re.M):
             entries = dict.fromkeys(own.findall(section))
             if entries:
-                caption = section.partition("\n")[0] if section != text and not section.startswith("#") else ""
+                caption = (
+                    section.partition("\n")[0]
+                    if section != text and not section.startswith("#")
+                    else ""
+                )
                 yield toctree(entries, caption)
 
     def stage_sources(self) -> None:
         for name in sorted(self.sources):
             path = ROOT / name
             if path.is_dir():
-                lines = [f"- ``{each.name}{'/' if each.is_dir() else ''}``" for each in sorted(path.iterdir()) if each.name != "__pycache__"]
+                lines = [
+                    f"- ``{each.name}{'/' if each.is_dir() else ''}``"
+                    for each in sorted(path.iterdir())
+                    if each.name != "__pycache__"
+                ]
                 self.write(f"source/{name}/index.rst", _source_page(name + "/", "\n".join(lines)))
             else:
                 place = self.target / "source" / name
                 shown = os.path.relpath(path, place.parent)
-                self.write(f"source/{name}.rst", _source_page(name, f".. literalinclude:: {shown}\n   :language: {LANGUAGES.get(path.suffix, 'none')}"))
+                self.write(
+                    f"source/{name}.rst",
+                    _source_page(
+                        name,
+                        f".. literalinclude:: {shown}\n   :language: {LANGUAGES.get(path.suffix, 'none')}",
+                    ),
+                )
 
 
 def _source_page(name: str, body: str) -> str:
@@ -127,4 +153,8 @@ def _source_page(name: str, body: str) -> str:
 
 def toctree(entries: Iterable[str], caption: str = "") -> str:
     head = f":caption: {caption}\n" if caption else ""
-    return f"\n```{{toctree}}\n:hidden:\n{head}\n" + "".join(f"/{entry}\n" for entry in entries) + "```\n"
+    return (
+        f"\n```{{toctree}}\n:hidden:\n{head}\n"
+        + "".join(f"/{entry}\n" for entry in entries)
+        + "```\n"
+    )

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs an example, and draws a picture of what it has found: the names of its module, and those of its function `main`.
 
-    pictures.py EXAMPLE FILE.svg"""
+pictures.py EXAMPLE FILE.svg"""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ def kalman(found: Any, figure: Any) -> None:
     axes = figure.subplots()
     years = np.arange(1871, 1871 + len(found.nile))
     axes.plot(years, found.nile, ".", color="#777777", label="observed")
-    axes.plot(years[1:], found.filtered(found.nile, found.at), color="#d95f02", label="level, expected for the next year")
+    axes.plot(
+        years[1:],
+        found.filtered(found.nile, found.at),
+        color="#d95f02",
+        label="level, expected for the next year",
+    )
     axes.set_ylabel("flow of the Nile, 1e8 m³ a year")
     axes.legend(frameon=False)
 
@@ -33,15 +38,32 @@ def lotka_volterra(found: Any, figure: Any) -> None:
     times = 1900 + (np.arange(len(path)) + 1) * found.dt
     for column, name, color in ((0, "hares", "#1f77b4"), (1, "lynxes", "#d95f02")):
         axes.plot(times, path[:, column], color=color, label=name)
-        axes.plot(1900 + np.arange(len(found.pelts)), found.pelts[:, column], "o", color=color, markersize=4)
+        axes.plot(
+            1900 + np.arange(len(found.pelts)),
+            found.pelts[:, column],
+            "o",
+            color=color,
+            markersize=4,
+        )
     axes.set_ylabel("thousands of pelts")
     axes.legend(frameon=False)
 
 
 def hmm(found: Any, figure: Any) -> None:
     axes = figure.subplots()
-    axes.fill_between(np.arange(len(found.states)), found.states, step="mid", color="#dddddd", label="the die is loaded")
-    axes.plot(found.posterior[:, 1], color="#d95f02", linewidth=1, label="its probability, given all rolls")
+    axes.fill_between(
+        np.arange(len(found.states)),
+        found.states,
+        step="mid",
+        color="#dddddd",
+        label="the die is loaded",
+    )
+    axes.plot(
+        found.posterior[:, 1],
+        color="#d95f02",
+        linewidth=1,
+        label="its probability, given all rolls",
+    )
     axes.set_xlabel("roll")
     axes.legend(frameon=False, loc="upper right")
 
@@ -52,8 +74,20 @@ def gp_co2(found: Any, figure: Any) -> None:
     expected = found.mean + found.values
     axes.plot(found.times, found.seen, color="#777777", linewidth=0.8, label="seen by the fit")
     axes.plot(ahead, found.level[~found.known], "k.", markersize=3, label="measured later")
-    axes.fill_between(ahead, expected - 2 * found.deviations, expected + 2 * found.deviations, color="#d95f02", alpha=0.3)
-    axes.plot(ahead, expected, color="#d95f02", linewidth=1, label="expected, with two standard deviations")
+    axes.fill_between(
+        ahead,
+        expected - 2 * found.deviations,
+        expected + 2 * found.deviations,
+        color="#d95f02",
+        alpha=0.3,
+    )
+    axes.plot(
+        ahead,
+        expected,
+        color="#d95f02",
+        linewidth=1,
+        label="expected, with two standard deviations",
+    )
     axes.set_ylabel("carbon dioxide, ppm")
     axes.legend(frameon=False)
 
@@ -93,7 +127,11 @@ def _images(figure: Any, shown: dict[str, Any], **options: Any) -> None:
 
 
 def image_stack(found: Any, figure: Any) -> None:
-    _images(figure, {"one frame": found.stack[0], "slopes": found.slope_map, "true response": found.response}, cmap="viridis")
+    _images(
+        figure,
+        {"one frame": found.stack[0], "slopes": found.slope_map, "true response": found.response},
+        cmap="viridis",
+    )
 
 
 def image_pipeline(found: Any, figure: Any) -> None:
@@ -103,28 +141,69 @@ def image_pipeline(found: Any, figure: Any) -> None:
 
 def bym2(found: Any, figure: Any) -> None:
     shown = {"counts by exposure": found.raw, "effects found": found.found, "true": found.truth}
-    _images(figure, {title: effects.reshape(found.side, found.side) for title, effects in shown.items()}, cmap="viridis", vmin=-0.5, vmax=1.2)
+    _images(
+        figure,
+        {title: effects.reshape(found.side, found.side) for title, effects in shown.items()},
+        cmap="viridis",
+        vmin=-0.5,
+        vmax=1.2,
+    )
 
 
 def matern(found: Any, figure: Any) -> None:
     seen = np.full(found.points, np.nan)
     seen[found.observed] = found.data
-    shown = {"observed": seen, "expected": found.predict(*found.fit.x, found.data), "true": found.field}
+    shown = {
+        "observed": seen,
+        "expected": found.predict(*found.fit.x, found.data),
+        "true": found.field,
+    }
     limit = np.abs(found.field).max()
-    _images(figure, {title: values.reshape(found.size, found.size) for title, values in shown.items()}, cmap="RdBu", vmin=-limit, vmax=limit)
+    _images(
+        figure,
+        {title: values.reshape(found.size, found.size) for title, values in shown.items()},
+        cmap="RdBu",
+        vmin=-limit,
+        vmax=limit,
+    )
 
 
 def bundle_adjustment(found: Any, figure: Any) -> None:
     """The unknowns where they begin and where they end, seen from above."""
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
-    for each, unknowns, title in zip(axes, (found.at_start, found.found), ("at the start", "adjusted")):
-        pose, place = unknowns[: 3 * found.cameras].reshape(-1, 3), unknowns[3 * found.cameras :].reshape(-1, 2)
-        each.plot(*found.true_place.T, "o", markersize=6, markerfacecolor="none", color="#999999", label="true landmarks")
+    for each, unknowns, title in zip(
+        axes, (found.at_start, found.found), ("at the start", "adjusted")
+    ):
+        pose, place = (
+            unknowns[: 3 * found.cameras].reshape(-1, 3),
+            unknowns[3 * found.cameras :].reshape(-1, 2),
+        )
+        each.plot(
+            *found.true_place.T,
+            "o",
+            markersize=6,
+            markerfacecolor="none",
+            color="#999999",
+            label="true landmarks",
+        )
         each.plot(*place.T, ".", color="#1f77b4", label="landmarks")
-        each.quiver(*pose[:, :2].T, np.cos(pose[:, 2]), np.sin(pose[:, 2]), color="#d95f02", width=0.006, label="cameras")
+        each.quiver(
+            *pose[:, :2].T,
+            np.cos(pose[:, 2]),
+            np.sin(pose[:, 2]),
+            color="#d95f02",
+            width=0.006,
+            label="cameras",
+        )
         each.set_title(title, fontsize="medium")
         each.set_aspect("equal")
-    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=3)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        frameon=False,
+        fontsize="small",
+        loc="outside lower center",
+        ncols=3,
+    )
 
 
 def metropolis(found: Any, figure: Any) -> None:
@@ -134,7 +213,21 @@ def metropolis(found: Any, figure: Any) -> None:
     axes.set_ylabel("logarithm of the spread of schools")
 
 
-_DRAWINGS = (kalman, lotka_volterra, hmm, gp_co2, pca_digits, particle_filter, county_years, image_stack, image_pipeline, bym2, matern, bundle_adjustment, metropolis)
+_DRAWINGS = (
+    kalman,
+    lotka_volterra,
+    hmm,
+    gp_co2,
+    pca_digits,
+    particle_filter,
+    county_years,
+    image_stack,
+    image_pipeline,
+    bym2,
+    matern,
+    bundle_adjustment,
+    metropolis,
+)
 DRAWN: dict[str, Callable[[Any, Any], None]] = {each.__name__: each for each in _DRAWINGS}
 
 # Examples whose whole run takes few seconds, and gives the better picture.
@@ -147,7 +240,11 @@ def run(example: Path) -> SimpleNamespace:
     kept: dict[str, Any] = {}
 
     def keep(frame: Any, event: str, _: Any) -> None:
-        if event == "return" and frame.f_code.co_filename == str(example) and frame.f_code.co_name in ("main", "<module>"):
+        if (
+            event == "return"
+            and frame.f_code.co_filename == str(example)
+            and frame.f_code.co_name in ("main", "<module>")
+        ):
             kept.update(frame.f_locals)
 
     sys.path.insert(0, str(example.parent))

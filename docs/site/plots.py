@@ -19,7 +19,11 @@ from bitale import _core
 sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "tests" / "python" / "tensor")]
 from accuracy_table import TABLE
 
-_ARITIES = {id(getattr(pt, name)): arity for name, arity in _core.elementwise_functions() if hasattr(pt, name)}
+_ARITIES = {
+    id(getattr(pt, name)): arity
+    for name, arity in _core.elementwise_functions()
+    if hasattr(pt, name)
+}
 _LONGEST = 140  # letters of a derivative that is shown
 _POINTS = 400  # at which the error is found
 
@@ -64,7 +68,9 @@ def _errors(name: str, value: Any, low: float, high: float) -> tuple[np.ndarray,
         for k in np.flatnonzero(np.isfinite(values)):
             exact = row.exact(mpmath.mpf(float(at[k])))
             if isinstance(exact, mpmath.mpf) and mpmath.isfinite(exact):
-                errors[k] = float(mpmath.mpf(float(values[k])) - exact) / np.spacing(abs(float(exact)))
+                errors[k] = float(mpmath.mpf(float(values[k])) - exact) / np.spacing(
+                    abs(float(exact))
+                )
     return at, errors
 
 
@@ -79,13 +85,20 @@ def drawn(name: str, function: Any, folder: Path) -> Drawn | None:
     derivative = bt.grad(y, x, disconnected_inputs="ignore")
     points = pt.dvector("points")
     value = bt.function([points], function(points))
-    slope = bt.function([points], bt.grad(function(points).sum(), points, disconnected_inputs="ignore"))
+    slope = bt.function(
+        [points], bt.grad(function(points).sum(), points, disconnected_inputs="ignore")
+    )
     low, high = _interval(value)
     at = np.linspace(low, high, 601)
     values, slopes = value(at), slope(at)
     if not np.isfinite(values).any():
         return None
-    formula = bt.rewrite.rewrite_graph(derivative)._repr_latex_().strip("$").replace(r"\displaystyle ", "")
+    formula = (
+        bt.rewrite.rewrite_graph(derivative)
+        ._repr_latex_()
+        .strip("$")
+        .replace(r"\displaystyle ", "")
+    )
     file = f"{name}.svg"
     short = name.rpartition(".")[2]
     _draw(folder / file, short, at, values, slopes, _errors(short, value, low, high))
@@ -93,7 +106,14 @@ def drawn(name: str, function: Any, folder: Path) -> Drawn | None:
     return Drawn(file, low, high, text if len(formula) <= _LONGEST else "")
 
 
-def _draw(path: Path, name: str, at: np.ndarray, values: np.ndarray, slopes: np.ndarray, errors: tuple[np.ndarray, np.ndarray] | None) -> None:
+def _draw(
+    path: Path,
+    name: str,
+    at: np.ndarray,
+    values: np.ndarray,
+    slopes: np.ndarray,
+    errors: tuple[np.ndarray, np.ndarray] | None,
+) -> None:
     import matplotlib
 
     matplotlib.use("svg")

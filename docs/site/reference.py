@@ -27,7 +27,16 @@ from api.arguments import names as argument_names
 from api.table import names as pytensor_names
 from names import LISTED, MODULES, SECTIONS, Entry, entries, listed
 
-_OPEN = ("bitale.tensor", "bitale", "bitale.tensor.linalg", "bitale.tensor.special", "bitale.sparse", "bitale.gradient", "bitale.graph", "bitale.compile")
+_OPEN = (
+    "bitale.tensor",
+    "bitale",
+    "bitale.tensor.linalg",
+    "bitale.tensor.special",
+    "bitale.sparse",
+    "bitale.gradient",
+    "bitale.graph",
+    "bitale.compile",
+)
 
 
 @dataclass
@@ -43,7 +52,10 @@ def _slug(title: str) -> str:
 
 def by_subject(found: list[Entry]) -> list[Subject]:
     """The sections in their order, then what else the modules have."""
-    out = {title: Subject(_slug(title), title) for title in (*(section.title for section in SECTIONS), *MODULES.values())}
+    out = {
+        title: Subject(_slug(title), title)
+        for title in (*(section.title for section in SECTIONS), *MODULES.values())
+    }
     for entry in found:
         out[entry.subject].entries.append(entry)
     return [subject for subject in out.values() if subject.entries]
@@ -54,12 +66,19 @@ def by_subject(found: list[Entry]) -> list[Subject]:
 
 def rows_of_api_page() -> dict[str, dict[str, str]]:
     """By full name: ranks, dtypes, gradient and compilation, from the table of docs/api.md."""
-    text = (DOCS / "api.md").read_text(encoding="utf-8").partition("\n## Dtypes, derivatives and errors\n")[2].partition("\n## ")[0]
+    text = (
+        (DOCS / "api.md")
+        .read_text(encoding="utf-8")
+        .partition("\n## Dtypes, derivatives and errors\n")[2]
+        .partition("\n## ")[0]
+    )
     out = {}
     for line in text.splitlines():
         if line.startswith("| `"):
             name, *cells = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
-            out[f"bitale.tensor.{name.strip('`')}"] = dict(zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells))
+            out[f"bitale.tensor.{name.strip('`')}"] = dict(
+                zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells)
+            )
     assert out, "docs/api.md has no table of dtypes, derivatives and errors"
     return out
 
@@ -69,18 +88,29 @@ def largest_errors() -> dict[str, str]:
     text = (DOCS / "math.md").read_text(encoding="utf-8").partition("\n## Measured\n")[2]
     found = re.findall(r"^\| (\w+) \| ([\d.]+) \| `[^|]+` \| \w+ \| ([\d.]+) \|", text, re.M)
     assert found, "docs/math.md has no table of measured errors"
-    return {name: f"{float(double):.2f} ulp in float64, {float(single):.2f} ulp in float32" for name, single, double in found}
+    return {
+        name: f"{float(double):.2f} ulp in float64, {float(single):.2f} ulp in float32"
+        for name, single, double in found
+    }
 
 
 def names_in_pytensor() -> set[str]:
     """What pytensor.tensor has; "linalg.svd" is in a submodule."""
-    return {".".join([*row.module.split(".")[1:], row.name]) for row in pytensor_names() if row.module.split(".")[0] == "tensor"}
+    return {
+        ".".join([*row.module.split(".")[1:], row.name])
+        for row in pytensor_names()
+        if row.module.split(".")[0] == "tensor"
+    }
 
 
 def name_in_numpy(entry: Entry) -> str:
     """The function of NumPy or SciPy of the same name; names of submodules in the submodule."""
     inner, _, name = entry.page.removeprefix("bitale.tensor.").rpartition(".")
-    if entry.module == "bitale.tensor" and "pecial" not in entry.subject and callable(getattr(np, name, None)):
+    if (
+        entry.module == "bitale.tensor"
+        and "pecial" not in entry.subject
+        and callable(getattr(np, name, None))
+    ):
         return f"numpy.{name}"
     if inner in ("linalg", "fft") and callable(getattr(getattr(np, inner), name, None)):
         return f"numpy.{inner}.{name}"
@@ -99,10 +129,16 @@ def signature(value: Any, full: str) -> str:
         found = inspect.signature(value)
     except (TypeError, ValueError):
         return full + "()"
-    parameters = [each.replace(annotation=inspect.Parameter.empty) for each in found.parameters.values()]
+    parameters = [
+        each.replace(annotation=inspect.Parameter.empty) for each in found.parameters.values()
+    ]
     parameters = [each for each in parameters if each.name != "self"]
     text = str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-    text = re.sub(r"<[^<>]*?(\w+) at 0x[0-9a-f]+>|<class '([\w.]+)'>|<([^<>]*)>", lambda m: m[1] or m[2] or "...", text)
+    text = re.sub(
+        r"<[^<>]*?(\w+) at 0x[0-9a-f]+>|<class '([\w.]+)'>|<([^<>]*)>",
+        lambda m: m[1] or m[2] or "...",
+        text,
+    )
     return full + text.replace("\\", "\\\\")
 
 
@@ -120,7 +156,11 @@ class Reference:
 
     def resolve(self, module: str):
         def full_name(name: str) -> str | None:
-            plain = name.removesuffix("()").replace("bt.", "bitale.", 1) if name.startswith("bt.") else name.removesuffix("()")
+            plain = (
+                name.removesuffix("()").replace("bt.", "bitale.", 1)
+                if name.startswith("bt.")
+                else name.removesuffix("()")
+            )
             plain = plain.replace("pt.", "bitale.tensor.", 1) if plain.startswith("pt.") else plain
             for candidate in (plain, *(f"{each}.{plain}" for each in (module, *_OPEN))):
                 if candidate in self.by_name:
@@ -140,13 +180,27 @@ class Reference:
                 row["PyTensor"] = f"pytensor.tensor.{theirs}"
             if numpy := name_in_numpy(entry):
                 row["NumPy" if numpy.startswith("numpy") else "SciPy"] = numpy
-        if entry.page.startswith("bitale.tensor.") and (found := cpp.place(self.in_cpp, entry.page.rpartition(".")[2])):
+        if entry.page.startswith("bitale.tensor.") and (
+            found := cpp.place(self.in_cpp, entry.page.rpartition(".")[2])
+        ):
             row["C++"] = f"`{found[0]} <../../{found[1]}>`__"
         if not row:
             return ""
-        lines = [".. list-table::", "   :class: facts", "   :widths: auto", "   :stub-columns: 1", ""]
+        lines = [
+            ".. list-table::",
+            "   :class: facts",
+            "   :widths: auto",
+            "   :stub-columns: 1",
+            "",
+        ]
         for key, text in row.items():
-            shown = text if key in ("C++", "Largest error") else f"``{text}``" if key in ("PyTensor", "NumPy", "SciPy") and "." in text else docstrings.escaped(text.replace("\\|", "|"))
+            shown = (
+                text
+                if key in ("C++", "Largest error")
+                else f"``{text}``"
+                if key in ("PyTensor", "NumPy", "SciPy") and "." in text
+                else docstrings.escaped(text.replace("\\|", "|"))
+            )
             lines += [f"   * - {key}", f"     - {shown}"]
         return "\n".join(lines)
 
@@ -171,13 +225,31 @@ class Reference:
         doc = docstrings.parsed(inspect.getdoc(entry.value) or "")
         kind = "class" if inspect.isclass(entry.value) else "function"
         head = [f".. py:{kind}:: {signature(entry.value, entry.names[0])}"]
-        head += [" " * len(f".. py:{kind}:: ") + signature(entry.value, name) for name in entry.names[1:]]
-        between = "\n\n".join(part for part in (self.formulas(entry), self.facts(entry), error_link(entry.value)) if part)
+        head += [
+            " " * len(f".. py:{kind}:: ") + signature(entry.value, name) for name in entry.names[1:]
+        ]
+        between = "\n\n".join(
+            part
+            for part in (self.formulas(entry), self.facts(entry), error_link(entry.value))
+            if part
+        )
         body = docstrings.rendered(doc, resolve, between)
         if kind == "class":
             body += self.members(entry, resolve)
         title = entry.page
-        return "\n".join([":orphan:", "", docstrings.escaped(title), "=" * (len(title) + 2), "", *head, "", textwrap.indent(body, "   "), ""])
+        return "\n".join(
+            [
+                ":orphan:",
+                "",
+                docstrings.escaped(title),
+                "=" * (len(title) + 2),
+                "",
+                *head,
+                "",
+                textwrap.indent(body, "   "),
+                "",
+            ]
+        )
 
     def members(self, entry: Entry, resolve) -> str:
         """Methods and properties that the class or its bases of this library define: their own text, or the function of the
@@ -191,16 +263,29 @@ class Reference:
             found = getattr(entry.value, name, None)
             is_property = not callable(found) and not isinstance(value, (staticmethod, classmethod))
             text = inspect.getdoc(value if is_property else found) or ""
-            if not text or (is_property and not isinstance(value, property) and "nb_" not in type(value).__name__ and type(value).__name__ != "getset_descriptor"):
+            if not text or (
+                is_property
+                and not isinstance(value, property)
+                and "nb_" not in type(value).__name__
+                and type(value).__name__ != "getset_descriptor"
+            ):
                 continue
             doc = docstrings.parsed(text)
             first = docstrings.inline(docstrings.summary(doc), resolve)
             same = f"bitale.tensor.{name}"
-            if not is_property and same in self.by_name and (inspect.getdoc(self.by_name[same].value) or "")[:60] == text[:60]:
+            if (
+                not is_property
+                and same in self.by_name
+                and (inspect.getdoc(self.by_name[same].value) or "")[:60] == text[:60]
+            ):
                 body = f"{first} See {docstrings.link(same, resolve, name)}."
             else:
                 body = docstrings.rendered(doc, resolve)
-            head = f".. py:property:: {name}" if is_property else f".. py:method:: {signature(found, name)}"
+            head = (
+                f".. py:property:: {name}"
+                if is_property
+                else f".. py:method:: {signature(found, name)}"
+            )
             out.append(f"{head}\n\n{textwrap.indent(body, '   ')}")
         return "\n\n.. rubric:: Methods and properties\n\n" + "\n\n".join(out) if out else ""
 
@@ -210,9 +295,14 @@ class Reference:
         lines += [f"Names of ``{module.pop()}``.", ""] if len(module) == 1 else []
         lines += [".. list-table::", "   :widths: auto", ""]
         for entry in sorted(subject.entries, key=lambda each: each.page.lower()):
-            shown = ", ".join(f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in entry.names)
+            shown = ", ".join(
+                f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in entry.names
+            )
             doc = docstrings.parsed(inspect.getdoc(entry.value) or "")
-            lines += [f"   * - {shown}", f"     - {docstrings.inline(docstrings.summary(doc), self.resolve(entry.module)) or chr(92)}"]
+            lines += [
+                f"   * - {shown}",
+                f"     - {docstrings.inline(docstrings.summary(doc), self.resolve(entry.module)) or chr(92)}",
+            ]
         return "\n".join(lines) + "\n"
 
     def listed_page(self, module: str, found: list[Entry]) -> str:
@@ -223,10 +313,26 @@ class Reference:
             doc = docstrings.parsed(inspect.getdoc(entry.value) or "")
             kind = "class" if inspect.isclass(entry.value) else "function"
             heads = [signature(entry.value, name) for name in entry.names]
-            lines += [f".. py:{kind}:: {heads[0]}", *(" " * len(f".. py:{kind}:: ") + head for head in heads[1:]), ""]
+            lines += [
+                f".. py:{kind}:: {heads[0]}",
+                *(" " * len(f".. py:{kind}:: ") + head for head in heads[1:]),
+                "",
+            ]
             lines += ["   " + docstrings.inline(docstrings.summary(doc), self.resolve(module)), ""]
-            part, _, name = entry.page.removeprefix("bitale.").removeprefix("xtensor.").removeprefix("array_api.").rpartition(".")
-            same = next((each for each in (f"bitale.tensor.{part}.{name}", f"bitale.tensor.{name}") if each in self.by_name), "")
+            part, _, name = (
+                entry.page.removeprefix("bitale.")
+                .removeprefix("xtensor.")
+                .removeprefix("array_api.")
+                .rpartition(".")
+            )
+            same = next(
+                (
+                    each
+                    for each in (f"bitale.tensor.{part}.{name}", f"bitale.tensor.{name}")
+                    if each in self.by_name
+                ),
+                "",
+            )
             if same and kind == "function":
                 lines += [f"   The function of tensors: :py:obj:`{same}`.", ""]
         return "\n".join(lines)
@@ -243,7 +349,14 @@ class Reference:
                 "page": subject.page,
                 "title": subject.title,
                 "pages": [each.page for each in subject.entries],
-                "names": sorted(((each.page, name.rpartition(".")[2]) for each in subject.entries for name in each.names), key=lambda pair: pair[1].lower()),
+                "names": sorted(
+                    (
+                        (each.page, name.rpartition(".")[2])
+                        for each in subject.entries
+                        for name in each.names
+                    ),
+                    key=lambda pair: pair[1].lower(),
+                ),
             }
             for subject in self.subjects
         ]
@@ -259,13 +372,27 @@ class Reference:
         intro = (pathlib.Path(__file__).parent / "reference.rst").read_text(encoding="utf-8")
 
         def tree(caption: str, pages: list[str]) -> str:
-            return f".. toctree::\n   :maxdepth: 1\n   :caption: {caption}\n\n" + "".join(f"   {page}\n" for page in pages)
+            return f".. toctree::\n   :maxdepth: 1\n   :caption: {caption}\n\n" + "".join(
+                f"   {page}\n" for page in pages
+            )
 
-        return "\n".join([intro, tree("Functions", functions), tree("Modules", others), tree("Settings and tables", ["flags", "/errors/index", "ops"]), self.cpp_link()])
+        return "\n".join(
+            [
+                intro,
+                tree("Functions", functions),
+                tree("Modules", others),
+                tree("Settings and tables", ["flags", "/errors/index", "ops"]),
+                self.cpp_link(),
+            ]
+        )
 
     def cpp_link(self) -> str:
         """Doxygen's pages are no documents of Sphinx, which can't check the link."""
-        return "The `C++ reference <../cpp/index.html>`__ describes the headers.\n" if self.in_cpp else ""
+        return (
+            "The `C++ reference <../cpp/index.html>`__ describes the headers.\n"
+            if self.in_cpp
+            else ""
+        )
 
 
 def error_link(value: Any) -> str:
@@ -279,12 +406,22 @@ def flags_page() -> str:
     """The flags of bitale.config, from what it says of itself."""
     title = "Flags of bitale.config"
     lines = [title, "=" * len(title), ""]
-    lines += ["``bitale.config`` holds them; the environment variable ``BITALE_FLAGS=name=value,...`` sets them for a process, and", "``bitale.config.change_flags(name=value)`` for a block of code.", ""]
+    lines += [
+        "``bitale.config`` holds them; the environment variable ``BITALE_FLAGS=name=value,...`` sets them for a process, and",
+        "``bitale.config.change_flags(name=value)`` for a block of code.",
+        "",
+    ]
     for block in re.split(r"\n\n(?=\w+ \()", str(bitale.config)):
         found = re.match(r"(\w+) \((.*)\)\n\s+Doc:\s+(.*?)\n\s+Value:", block, re.S)
         if found:
             text = re.sub(r"\s+", " ", found[3])
-            lines += [f".. py:attribute:: bitale.config.{found[1]}", f"   :type: {found[2]}" if re.fullmatch(r"\w+", found[2]) else "", "", f"   {docstrings.inline(text, lambda name: None)}", ""]
+            lines += [
+                f".. py:attribute:: bitale.config.{found[1]}",
+                f"   :type: {found[2]}" if re.fullmatch(r"\w+", found[2]) else "",
+                "",
+                f"   {docstrings.inline(text, lambda name: None)}",
+                "",
+            ]
             if not re.fullmatch(r"\w+", found[2]):
                 lines += [f"   One of ``{found[2].strip('{}')}``.", ""]
     return "\n".join(lines)
@@ -295,8 +432,21 @@ def ops_page() -> str:
     from bitale import _core
 
     title = "Ops"
-    lines = [title, "=" * len(title), "", "The ops of the registry. Graphs show these names; the functions of the reference make nodes of them.", ""]
+    lines = [
+        title,
+        "=" * len(title),
+        "",
+        "The ops of the registry. Graphs show these names; the functions of the reference make nodes of them.",
+        "",
+    ]
     lines += [f"- ``{name}``" for name in _core.op_names()]
-    lines += ["", "Elementwise", "-----------", "", "``Elemwise`` applies one of these scalar functions to each element:", ""]
+    lines += [
+        "",
+        "Elementwise",
+        "-----------",
+        "",
+        "``Elemwise`` applies one of these scalar functions to each element:",
+        "",
+    ]
     lines += [", ".join(f"``{name}``" for name, _ in _core.elementwise_functions()) + ".", ""]
     return "\n".join(lines)

@@ -37,7 +37,13 @@ iframe { height: 420px !important; }"""
 
 def shown(value: Any) -> str:
     html = value._repr_html_()
-    return html if html else convert(value._repr_latex_().strip("$").replace(r"\displaystyle ", ""), display="block")
+    return (
+        html
+        if html
+        else convert(
+            value._repr_latex_().strip("$").replace(r"\displaystyle ", ""), display="block"
+        )
+    )
 
 
 def notebook() -> str:
@@ -47,8 +53,12 @@ def notebook() -> str:
     for number, cell in enumerate(CELLS, 1):
         *statements, last = cell.split("\n")
         exec("\n".join(statements), names)
-        rows.append(f'<div class="cell"><pre>In [{number}]:</pre><pre class="code">{escape(cell)}</pre>')
-        rows.append(f'<pre>Out[{number}]:</pre><div class="shown">{shown(eval(last, names))}</div></div>')
+        rows.append(
+            f'<div class="cell"><pre>In [{number}]:</pre><pre class="code">{escape(cell)}</pre>'
+        )
+        rows.append(
+            f'<pre>Out[{number}]:</pre><div class="shown">{shown(eval(last, names))}</div></div>'
+        )
     return f"<!DOCTYPE html><meta charset=utf-8><style>{STYLE}</style>{''.join(rows)}"
 
 
@@ -65,7 +75,9 @@ def page() -> str:
 
 
 def main() -> None:
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    program = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    )
     with sync_playwright() as driver, tempfile.TemporaryDirectory() as folder:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         view = browser.new_page(viewport={"width": 900, "height": 560})

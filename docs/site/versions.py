@@ -19,7 +19,11 @@ def switcher(text: str, address: str) -> str:
     entries = []
     newest = next((version for version, is_released in of_changelog(text) if is_released), None)
     for version, is_released in of_changelog(text):
-        entry = {"name": version if is_released else f"{version} (development)", "version": version, "url": f"{address.rstrip('/')}/{version}/"}
+        entry = {
+            "name": version if is_released else f"{version} (development)",
+            "version": version,
+            "url": f"{address.rstrip('/')}/{version}/",
+        }
         entries.append(entry | {"preferred": True} if version == newest else entry)
     return json.dumps(entries, indent=2) + "\n"
 

@@ -15,17 +15,29 @@ def sampled(model, draws, names):
 
     options = dict(draws=draws, tune=draws, chains=2)
     quick = bool(os.environ.get("BITALE_EXAMPLE_QUICK"))
-    peer = "c" if quick and pytensor.config.cxx else "numba"  # whose compiling takes seconds, and whose calls are fast; c needs a compiler
+    peer = (
+        "c" if quick and pytensor.config.cxx else "numba"
+    )  # whose compiling takes seconds, and whose calls are fast; c needs a compiler
 
     def by_pymc(backend):
         with model:
-            return pm.sample(**options, cores=1, nuts_sampler="pymc", backend=backend, progressbar=False, random_seed=1)
+            return pm.sample(
+                **options,
+                cores=1,
+                nuts_sampler="pymc",
+                backend=backend,
+                progressbar=False,
+                random_seed=1,
+            )
 
     def by_nutpie(compiled):
         return nutpie.sample(compiled, **options, progress_bar=False, seed=1)
 
-    ways = {"PyMC on Bitale": lambda: by_pymc("BITALE"), f"PyMC on {peer}": lambda: by_pymc(peer),
-            "nutpie on Bitale": lambda: by_nutpie(bitale.pytensor.nutpie(model))}
+    ways = {
+        "PyMC on Bitale": lambda: by_pymc("BITALE"),
+        f"PyMC on {peer}": lambda: by_pymc(peer),
+        "nutpie on Bitale": lambda: by_nutpie(bitale.pytensor.nutpie(model)),
+    }
     if not quick:
         ways["nutpie on numba"] = lambda: by_nutpie(nutpie.compile_pymc_model(model))
     found = {}
@@ -52,7 +64,9 @@ def require_agreement(found, names):
             first_mean, first_spread, first_size = parts[0]
             error = np.sqrt(spread**2 / size + first_spread**2 / first_size)
             assert (abs(mean - first_mean) < 5 * error).all(), f"{name}: {first_mean} and {mean}"
-            assert (spread < 1.5 * first_spread).all() and (first_spread < 1.5 * spread).all(), f"{name}: {first_spread} and {spread}"
+            assert (spread < 1.5 * first_spread).all() and (first_spread < 1.5 * spread).all(), (
+                f"{name}: {first_spread} and {spread}"
+            )
 
 
 def picture(path, found, draw, label):

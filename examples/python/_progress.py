@@ -23,7 +23,11 @@ class Progress:
         print(line)
         if self.shown:
             full = self.WIDTH * self.done // self.total
-            print(f"  {'█' * full}{'░' * (self.WIDTH - full)} {self.done}/{self.total}", end="", flush=True)
+            print(
+                f"  {'█' * full}{'░' * (self.WIDTH - full)} {self.done}/{self.total}",
+                end="",
+                flush=True,
+            )
 
     def _erase(self):
         if self.shown:

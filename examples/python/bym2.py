@@ -24,8 +24,12 @@ neighbours = sp.csr_array(sp.kron(path, sp.eye_array(side)) + sp.kron(sp.eye_arr
 precision = sp.csr_array(sp.diags_array(neighbours.sum(axis=1)) - neighbours)
 
 # A sum of 0 makes D - W invertible: variances are those of the inverse, less its part along the vector of ones.
-factor = sparse.linalg.cholesky(sparse.constant(sp.csr_array(precision + 1e-6 * sp.eye_array(areas))))
-variances, along = bt.function([], [sparse.diag(factor.selected_inverse()), factor.solve(np.ones(areas))])()
+factor = sparse.linalg.cholesky(
+    sparse.constant(sp.csr_array(precision + 1e-6 * sp.eye_array(areas)))
+)
+variances, along = bt.function(
+    [], [sparse.diag(factor.selected_inverse()), factor.solve(np.ones(areas))]
+)()
 scale = np.exp(np.log(variances - along**2 / along.sum()).mean() / 2)
 
 # The data: rates are higher on one side of the map.
@@ -39,8 +43,17 @@ phi, theta = vector[3 : 3 + areas], vector[3 + areas :]
 sigma, rho = pt.exp(log_sigma), pt.sigmoid(logit_rho)
 effect = sigma * (pt.sqrt(rho) * phi / scale + pt.sqrt(1 - rho) * theta)
 log_rate = alpha + effect + np.log(exposure)
-smooth = -0.5 * sparse.linalg.quadratic_form(sparse.constant(precision), phi) - 0.5 * phi.sum() ** 2 / (1e-3 * areas) ** 2
-prior = -0.5 * (theta**2).sum() - 0.5 * alpha**2 / 25 - 0.5 * sigma**2 + log_sigma + pt.log(rho * (1 - rho)) / 2
+smooth = (
+    -0.5 * sparse.linalg.quadratic_form(sparse.constant(precision), phi)
+    - 0.5 * phi.sum() ** 2 / (1e-3 * areas) ** 2
+)
+prior = (
+    -0.5 * (theta**2).sum()
+    - 0.5 * alpha**2 / 25
+    - 0.5 * sigma**2
+    + log_sigma
+    + pt.log(rho * (1 - rho)) / 2
+)
 density = (counts * log_rate - pt.exp(log_rate)).sum() + smooth + prior
 
 start = time.perf_counter()
@@ -63,7 +76,9 @@ def negative(x):
     return -value, -gradient[free]
 
 
-fit = scipy.optimize.minimize(negative, np.zeros(len(free)), jac=True, method="L-BFGS-B", options={"maxiter": 300})
+fit = scipy.optimize.minimize(
+    negative, np.zeros(len(free)), jac=True, method="L-BFGS-B", options={"maxiter": 300}
+)
 point[free] = fit.x
 found = bt.function([vector], effect)(point)
 raw = np.log((counts + 0.5) / exposure) + 1

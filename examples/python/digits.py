@@ -48,7 +48,9 @@ def learn(title, x, logits, parameters, rate, epochs, training, test):
     milliseconds = 1e3 * (time.perf_counter() - start)
     classify = bt.function([x], pt.argmax(logits, axis=1))
     print(f"\n{title}")
-    print(f"  one step (loss, {len(parameters)} gradients, updates) compiled in {milliseconds:.1f} ms")
+    print(
+        f"  one step (loss, {len(parameters)} gradients, updates) compiled in {milliseconds:.1f} ms"
+    )
 
     pixels, digits = training
     times = []
@@ -64,7 +66,9 @@ def learn(title, x, logits, parameters, rate, epochs, training, test):
 
     pixels, digits = test
     accuracy = np.mean(classify(pixels) == digits)
-    print(f"  {len(times)} steps on {BATCH} images each: {1e6 * np.median(times):.0f} µs a step (median)")
+    print(
+        f"  {len(times)} steps on {BATCH} images each: {1e6 * np.median(times):.0f} µs a step (median)"
+    )
     print(f"  reads {100 * accuracy:.1f} % of the {len(digits)} test images rightly")
     return accuracy
 
@@ -74,12 +78,23 @@ def main():
     pixels, digits = read_images(random)
     count = len(digits) * 4 // 5
     training, test = (pixels[:count], digits[:count]), (pixels[count:], digits[count:])
-    print(f"Handwritten digits: {count} images of 8 x 8 pixels to learn from, {len(digits) - count} to test")
+    print(
+        f"Handwritten digits: {count} images of 8 x 8 pixels to learn from, {len(digits) - count} to test"
+    )
     epochs = 2 if QUICK else 20
 
     x = pt.dmatrix("x")
     only = Layer("", 64, 10, random)
-    learn("Softmax regression, 64-10", x, only(x), [only.weights, only.bias], 0.5, epochs, training, test)
+    learn(
+        "Softmax regression, 64-10",
+        x,
+        only(x),
+        [only.weights, only.bias],
+        0.5,
+        epochs,
+        training,
+        test,
+    )
 
     first, second = Layer("1", 64, 128, random), Layer("2", 128, 10, random)
     parameters = [first.weights, first.bias, second.weights, second.bias]

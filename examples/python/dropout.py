@@ -24,17 +24,29 @@ def main():
     pixels, digits = table[:, :64] / 16, table[:, 64].astype(np.int64)
     count = len(digits) * 4 // 5
 
-    stream = pt.random.RandomStream(2)  # each draw has a counter-based stream of its own, with a default update
+    stream = pt.random.RandomStream(
+        2
+    )  # each draw has a counter-based stream of its own, with a default update
     x, y = pt.dmatrix("x"), pt.lvector("y")
-    w1, b1 = bt.shared(random.normal(0, 0.125, (64, HIDDEN)), "w1"), bt.shared(np.zeros(HIDDEN), "b1")
-    w2, b2 = bt.shared(random.normal(0, HIDDEN**-0.5, (HIDDEN, 10)), "w2"), bt.shared(np.zeros(10), "b2")
+    w1, b1 = (
+        bt.shared(random.normal(0, 0.125, (64, HIDDEN)), "w1"),
+        bt.shared(np.zeros(HIDDEN), "b1"),
+    )
+    w2, b2 = (
+        bt.shared(random.normal(0, HIDDEN**-0.5, (HIDDEN, 10)), "w2"),
+        bt.shared(np.zeros(10), "b2"),
+    )
 
     hidden = pt.maximum(x @ w1 + b1, 0)
     mask = stream.bernoulli(KEPT, size=(x.shape[0], HIDDEN))
     logits = (hidden * mask / KEPT) @ w2 + b2
     loss = -(logits[pt.arange(y.shape[0]), y] - pt.logsumexp(logits, axis=1)).mean()
     parameters = [w1, b1, w2, b2]
-    learn = bt.function([x, y], loss, updates=[(p, p - 0.3 * g) for p, g in zip(parameters, bt.grad(loss, parameters))])
+    learn = bt.function(
+        [x, y],
+        loss,
+        updates=[(p, p - 0.3 * g) for p, g in zip(parameters, bt.grad(loss, parameters))],
+    )
     is_right = bt.function([x, y], pt.eq(pt.argmax(hidden @ w2 + b2, axis=1), y))
 
     times = []
@@ -53,7 +65,9 @@ def main():
     bootstrap = bt.function([right], pt.mean(right[picked], axis=1))
     seen = is_right(pixels[count:], digits[count:]).astype(float)
     low, high = np.quantile(bootstrap(seen), [0.025, 0.975])
-    print(f"reads {100 * seen.mean():.1f} % of {len(seen)} unseen digits rightly; 95 % interval from {100 * low:.1f} to {100 * high:.1f}")
+    print(
+        f"reads {100 * seen.mean():.1f} % of {len(seen)} unseen digits rightly; 95 % interval from {100 * low:.1f} to {100 * high:.1f}"
+    )
     deviation = np.sqrt(seen.mean() * (1 - seen.mean()) / len(seen))
     assert seen.mean() > 0.9 and 2 * deviation < high - low < 6 * deviation
 

@@ -18,12 +18,18 @@ BATCH, UNITS, ROWS = 64, 48, 8
 rng = np.random.default_rng(5)
 
 table = rng.permutation(np.loadtxt(DATA, delimiter=",", skiprows=1))
-images, digits = table[:, :64].reshape(-1, ROWS, 8).swapaxes(0, 1) / 16, table[:, 64].astype(np.int64)  # row, image, column
+images, digits = (
+    table[:, :64].reshape(-1, ROWS, 8).swapaxes(0, 1) / 16,
+    table[:, 64].astype(np.int64),
+)  # row, image, column
 count = 1500
 
 shapes = {"wz": (8, UNITS), "uz": (UNITS, UNITS), "bz": (UNITS,), "wr": (8, UNITS), "ur": (UNITS, UNITS), "br": (UNITS,),
           "wh": (8, UNITS), "uh": (UNITS, UNITS), "bh": (UNITS,), "wo": (UNITS, 10), "bo": (10,)}  # fmt: skip
-start = {name: rng.normal(0, shape[0] ** -0.5, shape) if len(shape) > 1 else np.zeros(shape) for name, shape in shapes.items()}
+start = {
+    name: rng.normal(0, shape[0] ** -0.5, shape) if len(shape) > 1 else np.zeros(shape)
+    for name, shape in shapes.items()
+}
 weights = {name: bt.shared(value, name) for name, value in start.items()}
 
 
@@ -37,7 +43,9 @@ def step(xp, x, h, w):
 
 
 x, wanted = pt.dtensor3("x"), pt.lvector("wanted")
-states = bt.scan(lambda x_t, h: step(pt, x_t, h, weights), x, pt.zeros((x.shape[1], UNITS)), return_updates=False)
+states = bt.scan(
+    lambda x_t, h: step(pt, x_t, h, weights), x, pt.zeros((x.shape[1], UNITS)), return_updates=False
+)
 logits = states[-1] @ weights["wo"] + weights["bo"]
 loss = -pt.log_softmax(logits, axis=-1)[pt.arange(wanted.shape[0]), wanted].mean()
 gradients = bt.grad(loss, list(weights.values()))
@@ -48,7 +56,11 @@ updates.append((steps, steps + 1))
 for weight, gradient in zip(weights.values(), gradients):
     mean, square = (bt.shared(np.zeros(weight.get_value().shape)) for _ in range(2))
     next_mean, next_square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
-    move = next_mean / (1 - 0.9 ** (steps + 1)) / (pt.sqrt(next_square / (1 - 0.999 ** (steps + 1))) + 1e-8)
+    move = (
+        next_mean
+        / (1 - 0.9 ** (steps + 1))
+        / (pt.sqrt(next_square / (1 - 0.999 ** (steps + 1))) + 1e-8)
+    )
     updates += [(mean, next_mean), (square, next_square), (weight, weight - rate * move)]
 
 evaluate = bt.function([x, wanted], [loss, *gradients])
@@ -61,7 +73,9 @@ def written_out(x, wanted, w):
     for row in x:
         h = step(np, row, h, w)
     logits = h @ w["wo"] + w["bo"]
-    return -(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))[np.arange(len(wanted)), wanted].mean()
+    return -(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))[
+        np.arange(len(wanted)), wanted
+    ].mean()
 
 
 value, *found = evaluate(images[:, :BATCH], digits[:BATCH])

@@ -23,7 +23,11 @@ for _ in range(300):
 rolls, states = np.array(rolls), np.array(states)
 
 seen = pt.lvector("seen")
-log_begin, log_transitions, log_emissions = pt.dvector("log_begin"), pt.dmatrix("log_transitions"), pt.dmatrix("log_emissions")
+log_begin, log_transitions, log_emissions = (
+    pt.dvector("log_begin"),
+    pt.dmatrix("log_transitions"),
+    pt.dmatrix("log_emissions"),
+)
 terms = log_emissions.T[seen]  # of each roll, by state
 
 
@@ -35,7 +39,9 @@ alphas = bt.scan(forward, terms[1:], log_begin + terms[0], return_updates=False)
 likelihood = pt.logsumexp(pt.concatenate([(log_begin + terms[0])[None], alphas])[-1])
 # The derivative by a roll's term is the probability of the state, given all rolls.
 inputs = [seen, log_begin, log_transitions, log_emissions]
-f = bt.function(inputs, [likelihood, bt.grad(likelihood, terms), bt.grad(likelihood, log_transitions)])
+f = bt.function(
+    inputs, [likelihood, bt.grad(likelihood, terms), bt.grad(likelihood, log_transitions)]
+)
 parameters = [np.log(begin), np.log(transitions), np.log(emissions)]
 
 
@@ -50,7 +56,9 @@ def written_out(rolls, begin, transitions, emissions):
 value, posterior, counts = f(rolls, *parameters)
 np.testing.assert_allclose(value, written_out(rolls, begin, transitions, emissions), rtol=1e-12)
 np.testing.assert_allclose(posterior.sum(axis=1), 1, rtol=1e-12)
-np.testing.assert_allclose(counts.sum(), len(rolls) - 1, rtol=1e-10)  # how often each change of states is expected
+np.testing.assert_allclose(
+    counts.sum(), len(rolls) - 1, rtol=1e-10
+)  # how often each change of states is expected
 
 # All ways through eight rolls.
 short = rolls[:8]
@@ -62,4 +70,6 @@ np.testing.assert_allclose(f(short, *parameters)[0], np.log(np.sum(every)), rtol
 
 right = (posterior.argmax(axis=1) == states).mean()
 assert right > 0.7
-print(f"dice: log likelihood {value:.3f}; the likelier state of each roll is right {right:.0%} of the time")
+print(
+    f"dice: log likelihood {value:.3f}; the likelier state of each roll is right {right:.0%} of the time"
+)

@@ -25,7 +25,9 @@ image, width = pt.dmatrix("image"), pt.dscalar("width")
 kernel = pt.exp(-0.5 * (taps / width) ** 2)
 kernel = kernel / kernel.sum()
 around = pt.pad(image, 12, mode="wrap")
-camera = bt.function([image, width], pt.signal.convolve2d(around, pt.outer(kernel, kernel), mode="valid"))
+camera = bt.function(
+    [image, width], pt.signal.convolve2d(around, pt.outer(kernel, kernel), mode="valid")
+)
 seen = camera(sharp, true_width) + rng.normal(0, noise, (size, size))
 
 # The blur of each frequency, as a function of its width.
@@ -57,5 +59,7 @@ def error_of(picture):
 
 
 print(f"a blur of {true_width} pixels was estimated as {found:.2f}")
-print(f"error of the blurred image {error_of(seen):.3f}, of the restored one {error_of(restored):.3f}")
+print(
+    f"error of the blurred image {error_of(seen):.3f}, of the restored one {error_of(restored):.3f}"
+)
 assert abs(found - true_width) < 0.4 and error_of(restored) < 0.9 * error_of(seen)

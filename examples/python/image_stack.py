@@ -22,7 +22,7 @@ stack = signal[:, None, None] * response + rng.normal(0, 0.7, (frames, size, siz
 
 time = px.Dim("time", coords=seconds)
 images, covariate = px.xtensor("images", dims=(time, "y", "x")), px.xtensor("covariate", dims=time)
-taps = np.exp(-np.linspace(-2, 2, 9) ** 2)
+taps = np.exp(-(np.linspace(-2, 2, 9) ** 2))
 kernel = px.as_xtensor(taps / taps.sum(), dims="tap")
 
 
@@ -38,7 +38,9 @@ def centred(x):
 
 def slopes(stack):
     """The slope of each pixel's regression on the covariate."""
-    return px.dot(centred(stack), centred(covariate), dim="time") / (centred(covariate) ** 2).sum("time")
+    return px.dot(centred(stack), centred(covariate), dim="time") / (centred(covariate) ** 2).sum(
+        "time"
+    )
 
 
 slope = slopes(smoothed(images)).transpose("y", "x")
@@ -57,5 +59,7 @@ np.testing.assert_allclose(slope_map, plain(stack, signal), rtol=1e-9, atol=1e-1
 np.testing.assert_allclose(early_map, stack[seconds <= 5].mean(axis=0), rtol=1e-12)
 
 likeness = np.corrcoef(slope_map.ravel(), response.ravel())[0, 1]
-print(f"{frames} images of {size} x {size}: the map of slopes correlates with the response by {likeness:.3f}")
+print(
+    f"{frames} images of {size} x {size}: the map of slopes correlates with the response by {likeness:.3f}"
+)
 assert likeness > 0.7

@@ -18,7 +18,10 @@ nile = np.array([
     1170, 912, 746, 919, 718, 714, 740,
 ], dtype=float)  # fmt: skip
 
-y, log_variances = pt.dvector("y"), pt.dvector("log_variances")  # of the noise, of the level's steps
+y, log_variances = (
+    pt.dvector("y"),
+    pt.dvector("log_variances"),
+)  # of the noise, of the level's steps
 noise, walk = pt.exp(log_variances[0]), pt.exp(log_variances[1])
 
 
@@ -33,7 +36,10 @@ def step(y_t, level, variance):
 # The first observation says where the level is: the likelihood is that of the others.
 levels, _, terms = bt.scan(step, y[1:], [y[0], noise + walk, None], return_updates=False)
 likelihood = terms.sum()
-f = bt.function([y, log_variances], [likelihood, bt.grad(likelihood, log_variances), bt.hessian(likelihood, log_variances)])
+f = bt.function(
+    [y, log_variances],
+    [likelihood, bt.grad(likelihood, log_variances), bt.hessian(likelihood, log_variances)],
+)
 filtered = bt.function([y, log_variances], levels)
 
 

@@ -18,11 +18,15 @@ DEPTH, WIDTH, STEPS = 4, 16, 100 if QUICK else 1000
 
 # An op with a derivative of its own: rounding, whose gradient is that of the identity.
 w = pt.dmatrix("w")
-quantise = OpFromGraph([w], [pt.round(w * 8) / 8], name="quantise", pullback=lambda inputs, outputs, given: given)
+quantise = OpFromGraph(
+    [w], [pt.round(w * 8) / 8], name="quantise", pullback=lambda inputs, outputs, given: given
+)
 
 # A block is an op that contains it. Not inlined, it is compiled once, and called by every layer; so is its gradient.
 h, w, b = pt.dmatrix("h"), pt.dmatrix("w"), pt.dvector("b")
-block = OpFromGraph([h, w, b], [h + pt.tanh(pt.dot(h, quantise(w)) + b)], name="block", inline=False)
+block = OpFromGraph(
+    [h, w, b], [h + pt.tanh(pt.dot(h, quantise(w)) + b)], name="block", inline=False
+)
 
 random = np.random.default_rng(1)
 x, y = pt.dmatrix("x"), pt.dmatrix("y")
@@ -43,5 +47,10 @@ targets = np.roll(inputs, 1, axis=1) * 0.5
 losses = [float(step(inputs, targets)) for _ in range(STEPS)]
 print(f"loss {losses[0]:.4f} -> {losses[-1]:.4f} in {STEPS} steps")
 nodes = step.maker.fgraph.toposort()
-print(sum(isinstance(node.op, OpFromGraph) for node in nodes), "of", len(nodes), "nodes are blocks or their gradients")
+print(
+    sum(isinstance(node.op, OpFromGraph) for node in nodes),
+    "of",
+    len(nodes),
+    "nodes are blocks or their gradients",
+)
 assert losses[-1] < losses[0] * (0.5 if QUICK else 0.1)

@@ -16,7 +16,16 @@ import bitale.tensor as pt
 
 QUICK = "BITALE_EXAMPLE_QUICK" in os.environ
 DATA = Path(__file__).resolve().parents[1] / "data" / "doctor_visits.csv"
-COVARIATES = ["year", "age", "female", "coinsurance", "log family", "chronic", "limitation", "health"]
+COVARIATES = [
+    "year",
+    "age",
+    "female",
+    "coinsurance",
+    "log family",
+    "chronic",
+    "limitation",
+    "health",
+]
 
 
 def covariate(table, name):
@@ -39,7 +48,9 @@ def log_density(theta, x, saw, group):
     tau = pt.exp(log_tau)
     eta = intercept + x @ beta + tau * effect[group]
     likelihood = (saw * eta - pt.softplus(eta)).sum()
-    prior = normal_logp(intercept, 2.0) + normal_logp(beta, 1.0).sum() + normal_logp(effect, 1.0).sum()
+    prior = (
+        normal_logp(intercept, 2.0) + normal_logp(beta, 1.0).sum() + normal_logp(effect, 1.0).sum()
+    )
     # tau is half-normal; + log_tau as the density is that of log tau
     return likelihood + prior + normal_logp(tau, 1.0) + log_tau
 
@@ -50,7 +61,9 @@ def main():
     saw, group = (table["visits"] > 0).astype(float), table["group"].astype(np.int64)
     groups, width = group.max() + 1, len(COVARIATES)
     n = 2 + width + groups
-    print(f"Doctor visits: {len(saw)} person-years, {width} covariates, {groups} groups; {n} parameters")
+    print(
+        f"Doctor visits: {len(saw)} person-years, {width} covariates, {groups} groups; {n} parameters"
+    )
 
     theta = pt.dvector("theta")
     logp = log_density(theta, x, saw, group)
@@ -72,14 +85,19 @@ def main():
         iterations += 1
         if iterations == 1 or iterations % 20 == 0:
             value, gradient = function(intermediate_result.x)
-            print(f"  iteration {iterations:3d}   log density {value:.6f}   |gradient| {np.linalg.norm(gradient):.2e}")
+            print(
+                f"  iteration {iterations:3d}   log density {value:.6f}   |gradient| {np.linalg.norm(gradient):.2e}"
+            )
 
     settings = {"maxcor": 20, "maxiter": 5 if QUICK else 500, "gtol": 1e-4, "ftol": 0}
-    found = scipy.optimize.minimize(objective, np.zeros(n), jac=True, method="L-BFGS-B", callback=report,
-                                    options=settings)
+    found = scipy.optimize.minimize(
+        objective, np.zeros(n), jac=True, method="L-BFGS-B", callback=report, options=settings
+    )
     mode, norm = found.x, np.linalg.norm(found.jac)
     microseconds = 1e6 * np.median(times)
-    print(f"\n{found.nit} iterations, {len(times)} evaluations of {microseconds:.0f} µs each (median): {found.message}")
+    print(
+        f"\n{found.nit} iterations, {len(times)} evaluations of {microseconds:.0f} µs each (median): {found.message}"
+    )
     print(f"Mode: log density {-found.fun:.6f}, |gradient| {norm:.1e}\n")
 
     print(f"  {'intercept':<12} {mode[0]:8.4f}")

@@ -36,7 +36,9 @@ def density_step(y_t, before):
 
 _, terms = bt.scan(density_step, sequences=y, outputs_info=[mu, None], return_updates=False)
 log_density = terms.sum()
-density = bt.function([y, mu, phi, log_sigma], [log_density, *bt.grad(log_density, [mu, phi, log_sigma])])
+density = bt.function(
+    [y, mu, phi, log_sigma], [log_density, *bt.grad(log_density, [mu, phi, log_sigma])]
+)
 
 steps = 10_000
 data = np.zeros(steps)
@@ -60,7 +62,9 @@ for k in range(3):
     move = np.eye(3)[k] * 1e-5
     numeric = (written_out(*(point + move)) - written_out(*(point - move))) / 2e-5
     np.testing.assert_allclose(gradient[k], numeric, rtol=1e-5)
-print(f"AR(1), {steps} steps: log density {value:.3f}, with gradient in {best_of(density, data, *point):.1f} us")
+print(
+    f"AR(1), {steps} steps: log density {value:.3f}, with gradient in {best_of(density, data, *point):.1f} us"
+)
 
 # ---- predator and prey, by the Runge-Kutta method of order 4 ----
 
@@ -131,7 +135,9 @@ print(f"the square root of 2 after {made} steps: {found:.15f}")
 # ---- a choice ----
 
 v = pt.dvector("v")
-variance = bt.function([v], bt.ifelse(v.size > 1, ((v - v.mean()) ** 2).sum() / (v.size - 1), np.zeros(())))
+variance = bt.function(
+    [v], bt.ifelse(v.size > 1, ((v - v.mean()) ** 2).sum() / (v.size - 1), np.zeros(()))
+)
 assert variance([1.0, 2.0, 6.0]) == 7 and variance([5.0]) == 0
 assert "host" not in variance.dprint("program", file="str")
 print("variances:", variance([1.0, 2.0, 6.0]), variance([5.0]))

@@ -27,6 +27,14 @@ for _ in range(400):
 assert np.abs(state).max() < 1e-6 and np.isclose(paid, cost)
 
 step = 1e-5
-assert np.isclose(by_mass, (regulator(2.0 + step, 0.5)[1] - regulator(2.0 - step, 0.5)[1]) / (2 * step), rtol=1e-6)
-assert np.isclose(by_effort, (regulator(2.0, 0.5 + step)[1] - regulator(2.0, 0.5 - step)[1]) / (2 * step), rtol=1e-6)
-print(f"feedback {K.round(3).tolist()}, price {cost:.4f}, paid {paid:.4f}; by mass {by_mass:.4f}, by effort {by_effort:.4f}")
+assert np.isclose(
+    by_mass, (regulator(2.0 + step, 0.5)[1] - regulator(2.0 - step, 0.5)[1]) / (2 * step), rtol=1e-6
+)
+assert np.isclose(
+    by_effort,
+    (regulator(2.0, 0.5 + step)[1] - regulator(2.0, 0.5 - step)[1]) / (2 * step),
+    rtol=1e-6,
+)
+print(
+    f"feedback {K.round(3).tolist()}, price {cost:.4f}, paid {paid:.4f}; by mass {by_mass:.4f}, by effort {by_effort:.4f}"
+)

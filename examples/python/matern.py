@@ -19,11 +19,15 @@ from bitale import sparse
 size = 12 if os.environ.get("BITALE_EXAMPLE_QUICK") else 48
 rng = np.random.default_rng(0)
 
-path = sp.diags_array([-np.ones(size - 1), np.full(size, 2.0), -np.ones(size - 1)], offsets=[-1, 0, 1])
+path = sp.diags_array(
+    [-np.ones(size - 1), np.full(size, 2.0), -np.ones(size - 1)], offsets=[-1, 0, 1]
+)
 laplacian = sp.csr_array(sp.kron(path, sp.eye_array(size)) + sp.kron(sp.eye_array(size), path))
 points = size * size
 observed = rng.choice(points, points // 2, replace=False)
-A = sp.csr_array((np.ones(len(observed)), (np.arange(len(observed)), observed)), shape=(len(observed), points))
+A = sp.csr_array(
+    (np.ones(len(observed)), (np.arange(len(observed)), observed)), shape=(len(observed), points)
+)
 
 # The model: matrices are constants, and what the parameters scale are their data.
 log_kappa, log_tau, log_sigma = parameters = pt.dscalars("log_kappa", "log_tau", "log_sigma")
@@ -38,12 +42,17 @@ prior, given = sparse.linalg.cholesky(Q), sparse.linalg.cholesky(posterior)
 mean = given.solve(noise_precision * (sparse.constant(sp.csr_array(A.T)) @ y))
 residual = y - sparse.constant(A) @ mean
 log_likelihood = 0.5 * (
-    prior.logdet() - given.logdet() - len(observed) * (2 * log_sigma + np.log(2 * np.pi))
-    - noise_precision * (residual**2).sum() - sparse.linalg.quadratic_form(Q, mean)
-)  # fmt: skip
+    prior.logdet()
+    - given.logdet()
+    - len(observed) * (2 * log_sigma + np.log(2 * np.pi))
+    - noise_precision * (residual**2).sum()
+    - sparse.linalg.quadratic_form(Q, mean)
+)
 
 start = time.perf_counter()
-objective = bt.function([*parameters, y], [-log_likelihood, -pt.stack(pt.grad(log_likelihood, list(parameters)))])
+objective = bt.function(
+    [*parameters, y], [-log_likelihood, -pt.stack(pt.grad(log_likelihood, list(parameters)))]
+)
 sample = bt.function([*parameters, z := pt.dvector("z")], prior.sample(z), on_unused_input="ignore")
 predict = bt.function([*parameters, y], mean)
 print(f"compiled in {time.perf_counter() - start:.2f} s")
@@ -52,7 +61,9 @@ truth = np.log([0.5, 0.6, 0.3])
 field = sample(*truth, rng.normal(size=points))
 data = field[observed] + np.exp(truth[2]) * rng.normal(size=len(observed))
 start = time.perf_counter()
-fit = scipy.optimize.minimize(lambda x: objective(*x, data), np.zeros(3), jac=True, method="L-BFGS-B")
+fit = scipy.optimize.minimize(
+    lambda x: objective(*x, data), np.zeros(3), jac=True, method="L-BFGS-B"
+)
 print(f"{fit.nfev} evaluations in {time.perf_counter() - start:.2f} s")
 for name, value, true in zip(("kappa", "tau", "sigma"), np.exp(fit.x), np.exp(truth)):
     print(f"{name:6} {value:6.3f}   true {true:.3f}")

@@ -24,7 +24,9 @@ def logp(q):
     mu, log_tau, z = q[0], q[1], q[2:]
     tau = pt.exp(log_tau)
     likelihood = -0.5 * (((EFFECTS - mu - tau * z) / ERRORS) ** 2).sum()
-    return likelihood - 0.5 * (mu / 5) ** 2 - 0.5 * (z**2).sum() - pt.log1p((tau / 5) ** 2) + log_tau
+    return (
+        likelihood - 0.5 * (mu / 5) ** 2 - 0.5 * (z**2).sum() - pt.log1p((tau / 5) ** 2) + log_tau
+    )
 
 
 def step(q, density, state):
@@ -43,11 +45,21 @@ def by_integration():
     precision = 1 / 25 + (1 / variances).sum(axis=1)
     mean = (EFFECTS / variances).sum(axis=1) / precision
     log_weight = 0.5 * precision * mean**2 - 0.5 * (EFFECTS**2 / variances).sum(axis=1)
-    log_weight += -0.5 * np.log(precision) - 0.5 * np.log(variances).sum(axis=1) - np.log1p((tau / 5) ** 2) + np.log(tau)
+    log_weight += (
+        -0.5 * np.log(precision)
+        - 0.5 * np.log(variances).sum(axis=1)
+        - np.log1p((tau / 5) ** 2)
+        + np.log(tau)
+    )
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     of_mu, of_tau = weight @ mean, weight @ tau
-    return of_mu, np.sqrt(weight @ (1 / precision + mean**2) - of_mu**2), of_tau, np.sqrt(weight @ tau**2 - of_tau**2)
+    return (
+        of_mu,
+        np.sqrt(weight @ (1 / precision + mean**2) - of_mu**2),
+        of_tau,
+        np.sqrt(weight @ tau**2 - of_tau**2),
+    )
 
 
 def main():
@@ -64,11 +76,15 @@ def main():
     found = sample()
     seconds = time.perf_counter() - begin
     moves = np.mean(found[1:, 0] != found[:-1, 0])
-    print(f"{STEPS} steps in {seconds:.2f} s: {1e9 * seconds / STEPS:.0f} ns a step; {100 * moves:.0f} % accepted")
+    print(
+        f"{STEPS} steps in {seconds:.2f} s: {1e9 * seconds / STEPS:.0f} ns a step; {100 * moves:.0f} % accepted"
+    )
 
     mu, tau = found[:, 0], np.exp(found[:, 1])
     got, expected = (mu.mean(), mu.std(), tau.mean(), tau.std()), by_integration()
-    for name, value, exact in zip(("mean of mu", "sd of mu", "mean of tau", "sd of tau"), got, expected):
+    for name, value, exact in zip(
+        ("mean of mu", "sd of mu", "mean of tau", "sd of tau"), got, expected
+    ):
         print(f"{name:>12}: {value:.2f}, by integration {exact:.2f}")
     tolerance = 0.6 if STEPS < 1_000_000 else 0.25
     assert np.abs(np.array(got) - expected).max() < tolerance

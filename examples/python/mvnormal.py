@@ -44,7 +44,9 @@ def main():
     print(f"log density {value:.10f}, SciPy's {wanted:.10f}")
     for name, g, n in zip(("mean", "log scale", "log range", "log noise"), gradient, numeric):
         print(f"  d / d {name:<10} {g:12.6f}, by differences {n:12.6f}")
-    good = abs(value - wanted) < 1e-9 * abs(wanted) and np.allclose(gradient, numeric, rtol=1e-5, atol=1e-5)
+    good = abs(value - wanted) < 1e-9 * abs(wanted) and np.allclose(
+        gradient, numeric, rtol=1e-5, atol=1e-5
+    )
 
     try:
         f(np.array([0.0, 0.0, np.log(1e30), -800.0]))  # all elements of the covariance are 1

@@ -52,7 +52,9 @@ def main():
     y = pt.dvector("y")
     rng = bt.shared(bt.random.stream(5), name="rng")
     begun, start = rng.normal(0, NOISE / np.sqrt(1 - RATE**2), size=PARTICLES)
-    (_, after, likelihoods, means), _ = bt.scan(step, sequences=[y], outputs_info=[start, begun, None, None])
+    (_, after, likelihoods, means), _ = bt.scan(
+        step, sequences=[y], outputs_info=[start, begun, None, None]
+    )
     filtered = bt.function([y], [likelihoods.sum(), means], updates={rng: after})
 
     filtered(series)
@@ -60,9 +62,15 @@ def main():
     total, found = filtered(series)
     seconds = time.perf_counter() - begin
     exact, expected = kalman(series)
-    print(f"{PARTICLES} particles, {len(series)} steps: {1e9 * seconds / len(series) / PARTICLES:.0f} ns a particle and step")
-    print(f"log likelihood {total:.2f}, exactly {exact:.2f}; means of x differ by {np.abs(found - expected).max():.3f} at most")
-    assert abs(total - exact) < 60 / np.sqrt(PARTICLES) and np.abs(found - expected).max() < 10 / np.sqrt(PARTICLES)
+    print(
+        f"{PARTICLES} particles, {len(series)} steps: {1e9 * seconds / len(series) / PARTICLES:.0f} ns a particle and step"
+    )
+    print(
+        f"log likelihood {total:.2f}, exactly {exact:.2f}; means of x differ by {np.abs(found - expected).max():.3f} at most"
+    )
+    assert abs(total - exact) < 60 / np.sqrt(PARTICLES) and np.abs(
+        found - expected
+    ).max() < 10 / np.sqrt(PARTICLES)
 
 
 if __name__ == "__main__":

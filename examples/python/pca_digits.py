@@ -30,13 +30,23 @@ def main():
         back, kept, singular = f(images, count)
         lost = ((images - back) ** 2).sum()
         good &= bool(np.isclose(lost, (singular[count:] ** 2).sum(), rtol=1e-9))
-        print(f"{count:3} components keep {kept:6.1%} of the variance; the pixels are off by {np.sqrt(lost / images.size):.4f}")
-    good &= np.allclose(singular, np.linalg.svd(images - images.mean(axis=0), compute_uv=False), rtol=1e-9, atol=1e-9)
+        print(
+            f"{count:3} components keep {kept:6.1%} of the variance; the pixels are off by {np.sqrt(lost / images.size):.4f}"
+        )
+    good &= np.allclose(
+        singular,
+        np.linalg.svd(images - images.mean(axis=0), compute_uv=False),
+        rtol=1e-9,
+        atol=1e-9,
+    )
 
     back = f(images, 10)[0]
     print("\nAn image, and the same made of ten components:")
     for row, other in zip(images[0].reshape(8, 8), back[0].reshape(8, 8)):
-        text = ["".join(SHADES[int(np.clip(pixel, 0, 0.999) * 10)] * 2 for pixel in line) for line in (row, other)]
+        text = [
+            "".join(SHADES[int(np.clip(pixel, 0, 0.999) * 10)] * 2 for pixel in line)
+            for line in (row, other)
+        ]
         print("  " + "    ".join(text))
     return 0 if good else 1
 

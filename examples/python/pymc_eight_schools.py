@@ -16,7 +16,10 @@ import numpy as np
 from _posteriors import picture, require_agreement, sampled
 
 draws = 300 if os.environ.get("BITALE_EXAMPLE_QUICK") else 2000
-effects, errors = np.array([28.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+effects, errors = (
+    np.array([28.0, 8, -3, 7, -1, 1, 18, 12]),
+    np.array([15.0, 10, 16, 11, 9, 11, 10, 18]),
+)
 
 with pm.Model(coords={"school": list("ABCDEFGH")}) as schools:
     mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
@@ -30,6 +33,12 @@ require_agreement(found, ("mu", "eta", "theta"))
 if len(sys.argv) > 1:
 
     def effect_of_school_a(axes, posterior, k, name):
-        axes.hist(posterior["theta"].values[..., 0].ravel(), bins=60, density=True, histtype="step", label=name)
+        axes.hist(
+            posterior["theta"].values[..., 0].ravel(),
+            bins=60,
+            density=True,
+            histtype="step",
+            label=name,
+        )
 
     picture(sys.argv[1], found, effect_of_school_a, "effect of school A")

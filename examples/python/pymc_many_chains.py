@@ -17,7 +17,10 @@ import numpy as np
 
 CHAINS, LEAPFROGS = 64, 12
 warmup, draws = (100, 100) if os.environ.get("BITALE_EXAMPLE_QUICK") else (300, 1000)
-effects, errors = np.array([28.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+effects, errors = (
+    np.array([28.0, 8, -3, 7, -1, 1, 18, 12]),
+    np.array([15.0, 10, 16, 11, 9, 11, 10, 18]),
+)
 
 with pm.Model() as schools:
     mu, tau = pm.Normal("mu", 0, 5), pm.HalfNormal("tau", 5)
@@ -41,7 +44,9 @@ for iteration in range(warmup + draws):
     gain = value - logp - 0.5 * ((velocity**2).sum(1) - (momentum**2).sum(1))
     probability = np.exp(np.minimum(np.nan_to_num(gain, nan=-np.inf), 0))
     taken = rng.uniform(size=CHAINS) < probability
-    points, gradient = (np.where(taken[:, None], new, old) for new, old in ((position, points), (slope, gradient)))
+    points, gradient = (
+        np.where(taken[:, None], new, old) for new, old in ((position, points), (slope, gradient))
+    )
     logp = np.where(taken, value, logp)
     if iteration < warmup:
         step *= np.exp(0.1 * (probability.mean() - 0.8))
@@ -50,15 +55,24 @@ for iteration in range(warmup + draws):
 seconds = time.perf_counter() - begin
 
 found = batched.variables(np.concatenate(kept))
-print(f"PyMC on Bitale, {CHAINS} chains at once: {CHAINS * draws} draws in {seconds:.2f} s, step {step:.2f}, mu {found['mu'].mean():.2f}")
+print(
+    f"PyMC on Bitale, {CHAINS} chains at once: {CHAINS * draws} draws in {seconds:.2f} s, step {step:.2f}, mu {found['mu'].mean():.2f}"
+)
 
-trace = nutpie.sample(bitale.pytensor.nutpie(schools), draws=1000, chains=4, progress_bar=False, seed=1)
+trace = nutpie.sample(
+    bitale.pytensor.nutpie(schools), draws=1000, chains=4, progress_bar=False, seed=1
+)
 reference = {name: trace.posterior[name].values.ravel() for name in ("mu", "tau")}
 for name, expected in reference.items():
     # Chains are independent, so their means tell the error of the mean of all.
     means = found[name].reshape(draws, CHAINS).mean(0)
     error = np.hypot(means.std() / np.sqrt(CHAINS), expected.std() / np.sqrt(400))
-    assert abs(means.mean() - expected.mean()) < 5 * error, (name, means.mean(), expected.mean(), error)
+    assert abs(means.mean() - expected.mean()) < 5 * error, (
+        name,
+        means.mean(),
+        expected.mean(),
+        error,
+    )
 
 if len(sys.argv) > 1:
     import matplotlib
@@ -68,7 +82,13 @@ if len(sys.argv) > 1:
 
     figure, panels = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
     for axes, name in zip(panels, reference):
-        axes.hist(found[name], bins=60, density=True, histtype="step", label=f"{CHAINS} chains in lock step")
+        axes.hist(
+            found[name],
+            bins=60,
+            density=True,
+            histtype="step",
+            label=f"{CHAINS} chains in lock step",
+        )
         axes.hist(reference[name], bins=60, density=True, histtype="step", label="nutpie")
         axes.set_xlabel(name)
     panels[0].legend()

@@ -34,6 +34,12 @@ if len(sys.argv) > 1:
 
     def intercepts(axes, posterior, k, name):
         values = posterior["intercept"].values
-        axes.errorbar(np.arange(counties) + 0.2 * k, values.mean(axis=(0, 1)), values.std(axis=(0, 1)), fmt=".", label=name)
+        axes.errorbar(
+            np.arange(counties) + 0.2 * k,
+            values.mean(axis=(0, 1)),
+            values.std(axis=(0, 1)),
+            fmt=".",
+            label=name,
+        )
 
     picture(sys.argv[1], found, intercepts, "intercept of county")

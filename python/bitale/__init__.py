@@ -182,14 +182,43 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import array_api, assumptions, breakpoint, checkpoint, integrate, link, printing, raise_op, random, rewrite, stats, typing
+    from bitale import (
+        array_api,
+        assumptions,
+        breakpoint,
+        checkpoint,
+        integrate,
+        link,
+        printing,
+        raise_op,
+        random,
+        rewrite,
+        stats,
+        typing,
+    )
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
     **{
         name: f"bitale.{name}"
-        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "integrate", "jax", "link", "printing", "profile", "raise_op", "random", "rewrite", "scalar", "stats", "typing")
+        for name in (
+            "array_api",
+            "assumptions",
+            "breakpoint",
+            "checkpoint",
+            "integrate",
+            "jax",
+            "link",
+            "printing",
+            "profile",
+            "raise_op",
+            "random",
+            "rewrite",
+            "scalar",
+            "stats",
+            "typing",
+        )
     },
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }
@@ -197,7 +226,9 @@ _LATER = {
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
-        raise AttributeError(f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+        raise AttributeError(
+            f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__]
+        )
     module = _importlib.import_module(_LATER[name])
     value = module if _LATER[name] == f"bitale.{name}" else getattr(module, name)
     globals()[name] = value

@@ -38,7 +38,9 @@ def _is_of_jax(value: Any) -> bool:
 
 def _value_of(held: Any) -> Any:
     value = held.get_value() if is_shared(held) else held
-    return value.values if is_shared(held) and hasattr(value, "dims") else value  # labels are those of the variable
+    return (
+        value.values if is_shared(held) and hasattr(value, "dims") else value
+    )  # labels are those of the variable
 
 
 def _is_sparse(value: Any) -> bool:
@@ -48,19 +50,39 @@ def _is_sparse(value: Any) -> bool:
 def _described(name: str, value: Any) -> dict[str, Any]:
     """A value but for its elements."""
     if _is_sparse(value):  # the value of a shared matrix, whose positions never change
-        positions = functools.reduce(lambda sum, each: zlib.crc32(each.astype("<i8").tobytes(), sum), (value.indices, value.indptr), 0)
-        return {"kind": "sparse", "dtype": value.dtype.newbyteorder("=").str[1:], "shape": list(value.shape), "format": value.format, "positions": positions}
+        positions = functools.reduce(
+            lambda sum, each: zlib.crc32(each.astype("<i8").tobytes(), sum),
+            (value.indices, value.indptr),
+            0,
+        )
+        return {
+            "kind": "sparse",
+            "dtype": value.dtype.newbyteorder("=").str[1:],
+            "shape": list(value.shape),
+            "format": value.format,
+            "positions": positions,
+        }
     if isinstance(value, Stream):
         return {"kind": "stream", "key": value.key, "drawn": value.drawn}
     if isinstance(value, np.random.Generator):
         return {"kind": "generator", "state": value.bit_generator.state}
-    if not _is_of_jax(value) and not isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
-        kinds = "a shared variable of an array or a random state, an array, a number or a random state"
+    if not _is_of_jax(value) and not isinstance(
+        value, (np.ndarray, np.generic, bool, int, float, complex)
+    ):
+        kinds = (
+            "a shared variable of an array or a random state, an array, a number or a random state"
+        )
         raise TypeError(f"checkpoint: expected {kinds} for `{name}`, got {type(value).__name__}")
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
     if getattr(dtype, "kind", "") not in tuple("biufc"):
-        raise TypeError(f"checkpoint: expected elements of `{name}` that are numbers of NumPy's own dtypes, got {dtype}")
-    return {"kind": "array", "dtype": dtype.newbyteorder("=").str[1:], "shape": list(np.shape(value))}
+        raise TypeError(
+            f"checkpoint: expected elements of `{name}` that are numbers of NumPy's own dtypes, got {dtype}"
+        )
+    return {
+        "kind": "array",
+        "dtype": dtype.newbyteorder("=").str[1:],
+        "shape": list(np.shape(value)),
+    }
 
 
 def _named(about: dict[str, Any]) -> str:
@@ -68,7 +90,9 @@ def _named(about: dict[str, Any]) -> str:
         return f"an array of {np.dtype(about['dtype'])} of shape {tuple(about['shape'])}"
     if about["kind"] == "sparse":
         return f"a {about['format']} matrix of {np.dtype(about['dtype'])} of shape {tuple(about['shape'])} with positions of check sum {about['positions']:#x}"
-    return {"stream": "a stream of random numbers", "generator": "a generator of NumPy"}[about["kind"]]
+    return {"stream": "a stream of random numbers", "generator": "a generator of NumPy"}[
+        about["kind"]
+    ]
 
 
 def _bounds(index: Sequence[slice], shape: Sequence[int]) -> Bounds:
@@ -89,46 +113,76 @@ def taken_apart(state: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], li
             continue
         shape = about["shape"]
         if not _is_of_jax(value) or getattr(value, "is_fully_addressable", False):
-            pieces.append(Piece(name, _bounds([slice(None)] * len(shape), shape), np.asarray(value), True))
+            pieces.append(
+                Piece(name, _bounds([slice(None)] * len(shape), shape), np.asarray(value), True)
+            )
         elif hasattr(value, "addressable_shards"):
             own = (each for each in value.addressable_shards if each.replica_id == 0)
-            pieces += [Piece(name, _bounds(each.index, shape), np.asarray(each.data), False) for each in own]
+            pieces += [
+                Piece(name, _bounds(each.index, shape), np.asarray(each.data), False)
+                for each in own
+            ]
         else:
-            raise TypeError(f"checkpoint.save: expected elements for `{name}`, got a {type(value).__name__}, which has none")
+            raise TypeError(
+                f"checkpoint.save: expected elements for `{name}`, got a {type(value).__name__}, which has none"
+            )
     return described, pieces
 
 
 def digest(about: Any, pieces: Sequence[Piece]) -> int:
     """A check sum of what is equal in all processes."""
     text = json.dumps(about, default=lambda each: each.tolist(), sort_keys=True).encode()
-    return functools.reduce(lambda sum, each: zlib.crc32(each.elements.tobytes(), sum), pieces, zlib.crc32(text))
+    return functools.reduce(
+        lambda sum, each: zlib.crc32(each.elements.tobytes(), sum), pieces, zlib.crc32(text)
+    )
 
 
 def put_together(
-    described: dict[str, dict[str, Any]], pieces: Sequence[tuple[str, Bounds, Callable[[], Any]]], state: Mapping[str, Any]
+    described: dict[str, dict[str, Any]],
+    pieces: Sequence[tuple[str, Bounds, Callable[[], Any]]],
+    state: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The values of a state. pieces: names, bounds, and functions that read the elements."""
     if described.keys() != state.keys():
         saved, got = (", ".join(sorted(map(str, each))) or "nothing" for each in (described, state))
-        raise ValueError(f"checkpoint.restore: expected a state of {saved}, as it was saved, got {got}")
+        raise ValueError(
+            f"checkpoint.restore: expected a state of {saved}, as it was saved, got {got}"
+        )
     return {
-        name: _restored(name, described[name], _value_of(template), [each[1:] for each in pieces if each[0] == name])
+        name: _restored(
+            name,
+            described[name],
+            _value_of(template),
+            [each[1:] for each in pieces if each[0] == name],
+        )
         for name, template in state.items()
     }
 
 
-def _restored(name: str, saved: dict[str, Any], template: Any, pieces: Sequence[tuple[Bounds, Callable[[], Any]]]) -> Any:
+def _restored(
+    name: str,
+    saved: dict[str, Any],
+    template: Any,
+    pieces: Sequence[tuple[Bounds, Callable[[], Any]]],
+) -> Any:
     got = _described(name, template)
-    if any(saved.get(key) != got.get(key) for key in ("kind", "dtype", "shape", "format", "positions")):
+    if any(
+        saved.get(key) != got.get(key) for key in ("kind", "dtype", "shape", "format", "positions")
+    ):
         error = ValueError if saved["kind"] == got["kind"] else TypeError
-        raise error(f"checkpoint.restore: expected {_named(saved)} for `{name}`, as it was saved, got {_named(got)}")
+        raise error(
+            f"checkpoint.restore: expected {_named(saved)} for `{name}`, as it was saved, got {_named(got)}"
+        )
     if saved["kind"] == "stream":
         return Stream(saved["key"], saved["drawn"])
     if saved["kind"] == "generator":
         bits = getattr(np.random, saved["state"]["bit_generator"])()
         bits.state = saved["state"]
         return np.random.Generator(bits)
-    shape, cached = tuple(saved["shape"]), [(bounds, functools.cache(load)) for bounds, load in pieces]
+    shape, cached = (
+        tuple(saved["shape"]),
+        [(bounds, functools.cache(load)) for bounds, load in pieces],
+    )
 
     def read(index: Sequence[slice]) -> Any:
         return _assembled(_bounds(index, shape), saved["dtype"], cached)
@@ -145,14 +199,20 @@ def _restored(name: str, saved: dict[str, Any], template: Any, pieces: Sequence[
     return whole if isinstance(template, np.ndarray) or _is_of_jax(template) else whole[()]
 
 
-def _assembled(wanted: Bounds, dtype: str, pieces: Sequence[tuple[Bounds, Callable[[], Any]]]) -> Any:
+def _assembled(
+    wanted: Bounds, dtype: str, pieces: Sequence[tuple[Bounds, Callable[[], Any]]]
+) -> Any:
     """The elements between those bounds, from the pieces that have some of them."""
     out = np.empty([stop - start for start, stop in wanted], dtype)
     for bounds, load in pieces:
         common = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(wanted, bounds)]
         if all(start < stop for start, stop in common):
             target, source = (
-                tuple(slice(start - first, stop - first) for (start, stop), (first, _) in zip(common, each)) for each in (wanted, bounds)
+                tuple(
+                    slice(start - first, stop - first)
+                    for (start, stop), (first, _) in zip(common, each)
+                )
+                for each in (wanted, bounds)
             )
             out[target] = load()[source]
     return out

@@ -85,11 +85,22 @@ def op_class(
         raise TypeError(f"{name}: ops of this class are made by functions of bitale.tensor")
 
     made = make or refuse
-    members = {"__signature__": inspect.signature(made), **members, "__doc__": doc, "__module__": module}
+    members = {
+        "__signature__": inspect.signature(made),
+        **members,
+        "__doc__": doc,
+        "__module__": module,
+    }
     if holds is not None:
-        return Kind(name, bases, {"_make": staticmethod(made), **members, "_holds": staticmethod(holds)})
+        return Kind(
+            name, bases, {"_make": staticmethod(made), **members, "_holds": staticmethod(holds)}
+        )
     metaclass: Any = type(Op)
-    created = metaclass(name, (LibraryOp,), {**members, "__slots__": (), "__new__": lambda cls, *args, **kwargs: made(*args, **kwargs)})
+    created = metaclass(
+        name,
+        (LibraryOp,),
+        {**members, "__slots__": (), "__new__": lambda cls, *args, **kwargs: made(*args, **kwargs)},
+    )
     _core.set_class_of_ops(of or name, created)
     return created
 
@@ -102,8 +113,19 @@ class Built:
 
     __slots__ = ("_apply", "_text", "arguments", "kind")
 
-    def __init__(self, text: str, apply: Callable[..., Any], kind: str = "", arguments: dict[str, Any] | None = None):
-        self._text, self._apply, self.kind, self.arguments = text, apply, kind, dict(arguments or {})
+    def __init__(
+        self,
+        text: str,
+        apply: Callable[..., Any],
+        kind: str = "",
+        arguments: dict[str, Any] | None = None,
+    ):
+        self._text, self._apply, self.kind, self.arguments = (
+            text,
+            apply,
+            kind,
+            dict(arguments or {}),
+        )
 
     @property
     def __props__(self) -> dict[str, Any]:
@@ -113,10 +135,15 @@ class Built:
         try:
             return object.__getattribute__(self, "arguments")[name]
         except (KeyError, AttributeError):
-            raise AttributeError(f"{self._text if name[:1] != '_' else 'op'} has no attribute {name!r}") from None
+            raise AttributeError(
+                f"{self._text if name[:1] != '_' else 'op'} has no attribute {name!r}"
+            ) from None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Built) and (self is other or (self.kind != "" and (self.kind, self._text) == (other.kind, other._text)))
+        return isinstance(other, Built) and (
+            self is other
+            or (self.kind != "" and (self.kind, self._text) == (other.kind, other._text))
+        )
 
     def __hash__(self) -> int:
         return hash((self.kind, self._text)) if self.kind else id(self)
@@ -134,7 +161,12 @@ class Built:
 
 
 def formula_class(
-    name: str, doc: str, apply: Callable[..., Any], module: str, defaults: dict[str, Any], holds: Callable[[Any], bool] | None = None
+    name: str,
+    doc: str,
+    apply: Callable[..., Any],
+    module: str,
+    defaults: dict[str, Any],
+    holds: Callable[[Any], bool] | None = None,
 ) -> Any:
     """Make a class whose ops are formulas: a call takes arguments that have defaults, its result the inputs.
 
@@ -153,22 +185,43 @@ def formula_class(
     def make(*args: Any, **kwargs: Any) -> Built:
         unknown = [each for each in kwargs if each not in defaults]
         if unknown or len(args) > len(defaults):
-            raise TypeError(f"{name}: expected as arguments {', '.join(defaults) or 'none'}, got {unknown or args}")
+            raise TypeError(
+                f"{name}: expected as arguments {', '.join(defaults) or 'none'}, got {unknown or args}"
+            )
         arguments = {**defaults, **dict(zip(defaults, args)), **kwargs}
         absent = [key for key, value in arguments.items() if value is ...]
         if absent:
             raise TypeError(f"{name}: the argument {absent[0]} is missing")
         text = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-        return Built(text, lambda *inputs, **named: apply(*inputs, **named, **arguments), name, arguments)
+        return Built(
+            text, lambda *inputs, **named: apply(*inputs, **named, **arguments), name, arguments
+        )
 
     def is_one(op: Any) -> bool:
         return (isinstance(op, Built) and op.kind == name) or (holds is not None and holds(op))
 
     by_position_or_name = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    keys = sorted(defaults, key=lambda key: defaults[key] is not ...) if ... in defaults.values() else list(defaults)
-    parameters = [inspect.Parameter(key, by_position_or_name, default=inspect.Parameter.empty if defaults[key] is ... else defaults[key]) for key in keys]
+    keys = (
+        sorted(defaults, key=lambda key: defaults[key] is not ...)
+        if ... in defaults.values()
+        else list(defaults)
+    )
+    parameters = [
+        inspect.Parameter(
+            key,
+            by_position_or_name,
+            default=inspect.Parameter.empty if defaults[key] is ... else defaults[key],
+        )
+        for key in keys
+    ]
     return op_class(
-        name, doc, make, module=module, holds=is_one, arguments=tuple(defaults), __signature__=inspect.Signature(parameters)
+        name,
+        doc,
+        make,
+        module=module,
+        holds=is_one,
+        arguments=tuple(defaults),
+        __signature__=inspect.Signature(parameters),
     )
 
 
@@ -182,6 +235,10 @@ def is_library_op(name: str) -> Callable[[Any], bool]:
     """
 
     def holds(op: Any) -> bool:
-        return type(op).__name__ == name and isinstance(op, Op) and type(op).__module__.startswith("bitale.")
+        return (
+            type(op).__name__ == name
+            and isinstance(op, Op)
+            and type(op).__module__.startswith("bitale.")
+        )
 
     return holds

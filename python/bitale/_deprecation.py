@@ -17,4 +17,6 @@ def warn_deprecated(name: str, instead: str, stacklevel: int = 2) -> None:
     stacklevel : int
         Frames between the caller of this function and the line that is named.
     """
-    warnings.warn(f"{name} is deprecated in PyTensor; use {instead}", FutureWarning, stacklevel=stacklevel + 1)
+    warnings.warn(
+        f"{name} is deprecated in PyTensor; use {instead}", FutureWarning, stacklevel=stacklevel + 1
+    )

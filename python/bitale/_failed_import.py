@@ -12,7 +12,11 @@ from pathlib import Path
 def explanation(error: ImportError, folder: Path) -> str:
     here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     found = sorted(file.name for file in folder.glob("_core.*") if file.suffix in (".so", ".pyd"))
-    loadable = [name for name in found if any(name == f"_core{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES)]
+    loadable = [
+        name
+        for name in found
+        if any(name == f"_core{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES)
+    ]
     if sys.version_info < (3, 10):
         return f"bitale needs Python 3.10 or newer; this is {here}"
     if not found:
@@ -43,6 +47,8 @@ def explanation(error: ImportError, folder: Path) -> str:
 def _loaded_library() -> str:
     try:
         with open("/proc/self/maps") as maps:
-            return next((f" from {line.split()[-1]}" for line in maps if "/libbitale.so" in line), "")
+            return next(
+                (f" from {line.split()[-1]}" for line in maps if "/libbitale.so" in line), ""
+            )
     except OSError:
         return ""

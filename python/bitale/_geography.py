@@ -10,7 +10,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-_TENSORS = ("tensor.op_classes", "tensor.formula_classes", "tensor.pytensor_functions", "tensor.index_lists", "tensor")
+_TENSORS = (
+    "tensor.op_classes",
+    "tensor.formula_classes",
+    "tensor.pytensor_functions",
+    "tensor.index_lists",
+    "tensor",
+)
 
 # Module: (what it has in PyTensor, the modules whose names it finds).
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -21,7 +27,10 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "compile.executor": ("compiled functions", ("compile.function", "compile")),
     "conditional": ("choices of which only one side is computed", ("ifelse",)),
     "conditional.op": ("choices of which only one side is computed", ("ifelse",)),
-    "graph.destroyhandler": ("checks of ops that write over inputs", ("graph.features", "graph.utils")),
+    "graph.destroyhandler": (
+        "checks of ops that write over inputs",
+        ("graph.features", "graph.utils"),
+    ),
     "graph.rewriting": ("rewriting", ("rewrite", "graph.features")),
     "graph.rewriting.basic": ("rewriting", ("rewrite", "graph.features")),
     "graph.rewriting.utils": ("rewriting", ("rewrite", "graph.features")),
@@ -46,34 +55,100 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.elemwise": ("some names of bitale.tensor", _TENSORS),
     "tensor.exceptions": ("exceptions of tensors", ("tensor", "tensor.pytensor_functions")),
     "tensor.functional": ("functions of tensors and classes of ops", _TENSORS),
-    "tensor.linalg.constructors": ("matrices made of others", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition.cholesky": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition.eigen": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition.lu": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition.qr": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition.schur": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.decomposition.svd": ("decompositions", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
+    "tensor.linalg.constructors": (
+        "matrices made of others",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition.cholesky": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition.eigen": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition.lu": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition.qr": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition.schur": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.decomposition.svd": (
+        "decompositions",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
     "tensor.linalg.inverse": ("inverses", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.products": ("products and powers of matrices", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers.general": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers.linear_control": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers.lstsq": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers.psd": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers.triangular": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.solvers.tridiagonal": ("systems of equations", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
-    "tensor.linalg.summary": ("determinants, norms and traces", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
+    "tensor.linalg.products": (
+        "products and powers of matrices",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.general": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.linear_control": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.lstsq": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.psd": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.triangular": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.tridiagonal": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.summary": (
+        "determinants, norms and traces",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
     "tensor.math": ("some names of bitale.tensor", _TENSORS),
-    "tensor.nlinalg": ("functions of matrices", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
+    "tensor.nlinalg": (
+        "functions of matrices",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
     "tensor.pad": ("some names of bitale.tensor", _TENSORS),
-    "tensor.random.op": ("generators, streams of draws and their types", ("tensor.random", "tensor.random.classes")),
-    "tensor.random.type": ("generators, streams of draws and their types", ("tensor.random", "tensor.random.classes")),
-    "tensor.random.utils": ("generators, streams of draws and their types", ("tensor.random", "tensor.random.classes")),
+    "tensor.random.op": (
+        "generators, streams of draws and their types",
+        ("tensor.random", "tensor.random.classes"),
+    ),
+    "tensor.random.type": (
+        "generators, streams of draws and their types",
+        ("tensor.random", "tensor.random.classes"),
+    ),
+    "tensor.random.utils": (
+        "generators, streams of draws and their types",
+        ("tensor.random", "tensor.random.classes"),
+    ),
     "tensor.reshape": ("some names of bitale.tensor", _TENSORS),
     "tensor.shape": ("some names of bitale.tensor", _TENSORS),
     "tensor.signal.conv": ("convolutions", ("tensor.signal", "tensor")),
-    "tensor.slinalg": ("functions of matrices", ("tensor.linalg", "tensor.linalg_classes", "tensor")),
+    "tensor.slinalg": (
+        "functions of matrices",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
     "tensor.sort": ("some names of bitale.tensor", _TENSORS),
     "tensor.subtensor": ("some names of bitale.tensor", _TENSORS),
     "tensor.var": ("tensor variables", ("tensor.variable", "tensor", "tensor.pytensor_functions")),
@@ -82,13 +157,18 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "scalar.own": ("scalar functions written in Python", ("scalar.user_ops",)),
     "xtensor.basic": ("labelled tensors and tensors", ("xtensor.type", "xtensor.shape")),
     "xtensor.vectorization": ("batches of labelled expressions", ("xtensor.windows",)),
-    "tensor.unexported": ("names that bitale.tensor does not export", ("tensor.pytensor_functions",)),
+    "tensor.unexported": (
+        "names that bitale.tensor does not export",
+        ("tensor.pytensor_functions",),
+    ),
 }
 
 
 def _has(home: ModuleType, name: str) -> bool:
     names = getattr(home, "__all__", None)
-    return hasattr(home, name) and (names is None or name in names or isinstance(vars(home).get(name), type))
+    return hasattr(home, name) and (
+        names is None or name in names or isinstance(vars(home).get(name), type)
+    )
 
 
 def finder(module: str, *homes: str) -> Callable[[str], Any]:

@@ -20,10 +20,14 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """What np.asarray gives: the value of a constant."""
     if isinstance(self, _core.TensorConstant):
         value = self.data
-        return value.astype(dtype) if copy or (dtype is not None and dtype != value.dtype) else value
+        return (
+            value.astype(dtype) if copy or (dtype is not None and dtype != value.dtype) else value
+        )
     if isinstance(self, _core.TensorSharedVariable):
         raise TypeError(f"the shared variable {self!r} is symbolic: its value is get_value()")
-    raise TypeError(f"the symbolic variable {self!r} has no value yet, so it can't become a NumPy array: {_value_is_needed}")
+    raise TypeError(
+        f"the symbolic variable {self!r} has no value yet, so it can't become a NumPy array: {_value_is_needed}"
+    )
 
 
 # ---- elementwise functions -------------------------------------------------------------------------------------------
@@ -80,7 +84,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: An
 
     call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
     if keywords.get("out") is not None:
-        raise TypeError(f"{call}: the result is symbolic, it can't be written into a NumPy array (out= or an in-place operator)")
+        raise TypeError(
+            f"{call}: the result is symbolic, it can't be written into a NumPy array (out= or an in-place operator)"
+        )
     function = _elementwise(ufunc)
     known = ufunc if getattr(np, ufunc.__name__, None) is ufunc else None
     if method == "__call__" and function is not None:
@@ -89,7 +95,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: An
     if method == "outer" and function is not None and len(inputs) == 2:
         _refuse_keywords(call, keywords)
         left, right = (pt.as_tensor_variable(x) for x in inputs)
-        return function(left.reshape((*left.shape, *[1] * right.ndim), ndim=left.ndim + right.ndim), right)
+        return function(
+            left.reshape((*left.shape, *[1] * right.ndim), ndim=left.ndim + right.ndim), right
+        )
     if method == "reduce" and known and ufunc.__name__ in _reductions:
         axis, keepdims = keywords.pop("axis", 0), keywords.pop("keepdims", False)
         _refuse_keywords(call, keywords)
@@ -98,7 +106,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: An
         axis = keywords.pop("axis", 0)
         _refuse_keywords(call, keywords)
         return getattr(pt, _accumulations[ufunc.__name__])(inputs[0], axis=axis)
-    raise TypeError(f"{call} has no symbolic counterpart, and {_symbolic(inputs)} has no value yet: {_value_is_needed}")
+    raise TypeError(
+        f"{call} has no symbolic counterpart, and {_symbolic(inputs)} has no value yet: {_value_is_needed}"
+    )
 
 
 # ---- other functions -------------------------------------------------------------------------------------------------
@@ -128,7 +138,9 @@ def _counterpart(func: Any) -> Callable[..., Any] | None:
     return getattr(getattr(pt, namespace, None) if namespace else pt, name, None)
 
 
-def _as_bound(func: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _as_bound(
+    func: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Required arguments by position, the others by keyword and only where they are not the default, `out` never."""
     try:
         parameters = inspect.signature(func).parameters
@@ -150,15 +162,26 @@ def _as_bound(func: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tup
     return tuple(positional), named
 
 
-def array_function(self: Any, func: Any, types: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def array_function(
+    self: Any, func: Any, types: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
     """What another function of NumPy gives when an argument is symbolic, or has a symbolic element."""
     name = f"{func.__module__}.{func.__name__}"
     args, keywords = _as_bound(func, args, keywords)
     if keywords.get("out") is not None:
-        raise TypeError(f"{name}: the result is symbolic, it can't be written into a NumPy array (out=)")
-    if func.__name__ in _about_variables and func.__module__ == "numpy" and not keywords and len(args) == 1:
+        raise TypeError(
+            f"{name}: the result is symbolic, it can't be written into a NumPy array (out=)"
+        )
+    if (
+        func.__name__ in _about_variables
+        and func.__module__ == "numpy"
+        and not keywords
+        and len(args) == 1
+    ):
         return _about_variables[func.__name__](args[0])
     function = _counterpart(func)
     if function is None:
-        raise TypeError(f"{name} has no symbolic counterpart, and {self!r} has no value yet: {_value_is_needed}")
+        raise TypeError(
+            f"{name} has no symbolic counterpart, and {self!r} has no value yet: {_value_is_needed}"
+        )
     return function(*args, **keywords)

@@ -32,7 +32,9 @@ def _outputs(fct: Any, who: str) -> list[Any]:
     outputs = list(fct) if isinstance(fct, (list, tuple)) else [fct]
     for output in outputs:
         if not isinstance(output, _core.Variable):
-            raise TypeError(f"{who}: expected variables, FunctionGraphs or functions, got {output!r}")
+            raise TypeError(
+                f"{who}: expected variables, FunctionGraphs or functions, got {output!r}"
+            )
     return outputs
 
 
@@ -41,7 +43,9 @@ def _output_names(fct: Any) -> list[str]:
     if not isinstance(fct, (list, tuple)):
         fct = [fct]
     if any(isinstance(each, _core.XTensorVariable) for each in fct):
-        return [", ".join(each.dims) if isinstance(each, _core.XTensorVariable) else "" for each in fct]
+        return [
+            ", ".join(each.dims) if isinstance(each, _core.XTensorVariable) else "" for each in fct
+        ]
     fct = without_names(fct[0]) if len(fct) == 1 else None
     return fct._output_labels if isinstance(fct, _core.Function) else []
 
@@ -52,7 +56,9 @@ def _condition(outputs: list[Any], cond_highlight: Any) -> Any:
     for node in _core.toposort(outputs):
         if node.op.name.startswith("IfElse"):
             return node
-    warnings.warn("pydotprint: cond_highlight is set, but the graph has no IfElse node", stacklevel=3)
+    warnings.warn(
+        "pydotprint: cond_highlight is set, but the graph has no IfElse node", stacklevel=3
+    )
     return None
 
 
@@ -189,7 +195,9 @@ def pydotprint(
     return image if return_image else None
 
 
-def html(fct: Any, outfile: Any = None, *, title: str = "", times: Mapping[Any, float] | None = None) -> str:
+def html(
+    fct: Any, outfile: Any = None, *, title: str = "", times: Mapping[Any, float] | None = None
+) -> str:
     """Write a graph as a page that can be zoomed, searched and folded.
 
     The page needs neither the network nor Graphviz. Of a function it shows the

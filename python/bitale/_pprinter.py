@@ -28,7 +28,10 @@ __all__ = [
     "set_precedence",
 ]
 
-_outermost, _inside = -1000, 1000  # precedences: of a whole text, and of parts that the library places inside one
+_outermost, _inside = (
+    -1000,
+    1000,
+)  # precedences: of a whole text, and of parts that the library places inside one
 
 
 class PrinterState:
@@ -42,7 +45,9 @@ class PrinterState:
         Further properties.
     """
 
-    def __init__(self, props: PrinterState | dict[str, Any] | None = None, **more_props: Any) -> None:
+    def __init__(
+        self, props: PrinterState | dict[str, Any] | None = None, **more_props: Any
+    ) -> None:
         self.precedence: float = _outermost
         self.pprinter: PPrinter | None = None
         self.__dict__.update(props.__dict__ if isinstance(props, PrinterState) else props or {})
@@ -119,7 +124,9 @@ class PatternPrinter(Printer):
     """
 
     def __init__(self, *patterns: Any) -> None:
-        self.patterns = [(each, ()) if isinstance(each, str) else (each[0], tuple(each[1:])) for each in patterns]
+        self.patterns = [
+            (each, ()) if isinstance(each, str) else (each[0], tuple(each[1:])) for each in patterns
+        ]
 
     def process(self, output: Any, pstate: PrinterState) -> str:
         pattern, precedences = self.patterns[output.index or 0]
@@ -203,7 +210,9 @@ class PPrinter(Printer):
         >>> p(2 * pt.sigmoid(x + y))
         '2 * σ(x + y)'
         """
-        self.printers.insert(0, (condition, FunctionPrinter(printer) if isinstance(printer, str) else printer))
+        self.printers.insert(
+            0, (condition, FunctionPrinter(printer) if isinstance(printer, str) else printer)
+        )
 
     def clone(self) -> PPrinter:
         """Another one with the same assignments."""
@@ -245,15 +254,21 @@ class PPrinter(Printer):
                     texts[each] = each.type(printer.process(each, state))
             elif each.owner is not None and not each.name:
                 stack.extend(each.owner.inputs)
-        return _bracketed(var, _core.pprint(_core.graph_replace(var, texts) if texts else var), pstate)
+        return _bracketed(
+            var, _core.pprint(_core.graph_replace(var, texts) if texts else var), pstate
+        )
 
-    def process_graph(self, inputs: Any, outputs: Any, updates: Any = None, display_inputs: bool = False) -> str:
+    def process_graph(
+        self, inputs: Any, outputs: Any, updates: Any = None, display_inputs: bool = False
+    ) -> str:
         """Outputs, one in a line, by name where they have one, and then updates; before them the inputs if display_inputs."""
         given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
         results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         lines = [f"inputs: {', '.join(map(str, given))}"] if display_inputs else []
         lines += [self.process(each) for each in results]
-        lines += [f"{before} <- {self.process(after)}" for before, after in dict(updates or {}).items()]
+        lines += [
+            f"{before} <- {self.process(after)}" for before, after in dict(updates or {}).items()
+        ]
         return "\n".join(lines)
 
     def __call__(self, *args: Any) -> str:
@@ -269,13 +284,21 @@ def _holds(condition: Any, pstate: PrinterState, variable: Any) -> bool:
         return op is not None and isinstance(op, condition)
     if op is not None and op == condition:  # a function of bitale.tensor
         return True
-    is_predicate = type(condition).__name__ in ("function", "method") and condition.__code__.co_argcount - hasattr(condition, "__self__") == 2
+    is_predicate = (
+        type(condition).__name__ in ("function", "method")
+        and condition.__code__.co_argcount - hasattr(condition, "__self__") == 2
+    )
     return is_predicate and bool(condition(pstate, variable))
 
 
 def _bracketed(variable: Any, text: str, pstate: PrinterState | None) -> str:
     """An expression of several parts within another one."""
-    is_whole = pstate is None or pstate.precedence <= _outermost or variable.owner is None or bool(variable.name)
+    is_whole = (
+        pstate is None
+        or pstate.precedence <= _outermost
+        or variable.owner is None
+        or bool(variable.name)
+    )
     is_closed = text.replace("_", "").isalnum() or (text.endswith((")", "]")) and _opens_once(text))
     return text if is_whole or is_closed else f"({text})"
 

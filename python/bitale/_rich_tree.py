@@ -29,7 +29,9 @@ def rich_tree(text: str) -> Any:
         from rich.markup import escape
         from rich.tree import Tree
     except ImportError as error:
-        raise ImportError('debugprint: file="rich" needs the package rich: pip install rich') from error
+        raise ImportError(
+            'debugprint: file="rich" needs the package rich: pip install rich'
+        ) from error
 
     lines = _lines(text)
     ids = [found[1] if (found := _id.search(label)) else None for _, label in lines]
@@ -40,5 +42,7 @@ def rich_tree(text: str) -> Any:
     for (depth, label), identity in zip(lines, ids):
         del above[depth + 1 :]
         style = colour.get(identity)
-        above.append(above[-1].add(f"[{style}]{escape(label)}[/{style}]" if style else escape(label)))
+        above.append(
+            above[-1].add(f"[{style}]{escape(label)}[/{style}]" if style else escape(label))
+        )
     return root

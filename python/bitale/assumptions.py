@@ -92,11 +92,22 @@ def _state(x: Any, key: AssumptionKey) -> FactState:
 
 def _specify(x: Any, assumptions: Any) -> Any:
     stated = assumptions.items() if isinstance(assumptions, dict) else assumptions
-    return assume(x, **{key.name if isinstance(key, AssumptionKey) else str(key): bool(holding) for key, holding in stated})
+    return assume(
+        x,
+        **{
+            key.name if isinstance(key, AssumptionKey) else str(key): bool(holding)
+            for key, holding in stated
+        },
+    )
 
 
 SpecifyAssumptions = formula_class(
-    "SpecifyAssumptions", "States facts about a tensor; see `assume`.", _specify, __name__, {"assumptions": ...}, is_library_op("SpecifyAssumptions")
+    "SpecifyAssumptions",
+    "States facts about a tensor; see `assume`.",
+    _specify,
+    __name__,
+    {"assumptions": ...},
+    is_library_op("SpecifyAssumptions"),
 )
 
 
@@ -135,7 +146,9 @@ def check_assumption(fgraph: Any, var: Any, key: AssumptionKey) -> bool:
     True
     """
     if not isinstance(key, AssumptionKey):
-        raise TypeError(f"check_assumption: expected an AssumptionKey, such as DIAGONAL, got {key!r}")
+        raise TypeError(
+            f"check_assumption: expected an AssumptionKey, such as DIAGONAL, got {key!r}"
+        )
     return _state(var, key) is FactState.TRUE
 
 

@@ -35,6 +35,8 @@ def stop(why: str, monitored: list[Any]) -> None:
     """Enters the debugger; `monitored` is for the user."""
     print(f"\nbitale: {why}")
     if monitored:
-        print("The values are in the list `monitored`. They can be changed; `continue` goes on with them.")
+        print(
+            "The values are in the list `monitored`. They can be changed; `continue` goes on with them."
+        )
     sys.stdout.flush()
     sys.breakpointhook()

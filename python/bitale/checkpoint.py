@@ -96,7 +96,12 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
             "dtypes, shapes or values differ (random states of processes of their own are children of one stream, by Stream.fold)"
         )
     own = pieces if index == 0 else [each for each in pieces if not each.is_common]
-    about = {"format": FORMAT, "step": step, "values": described, "pieces": [[each.name, each.bounds] for each in own]}
+    about = {
+        "format": FORMAT,
+        "step": step,
+        "values": described,
+        "pieces": [[each.name, each.bounds] for each in own],
+    }
     unfinished = folder / f"writing-{step}"
 
     def write() -> None:
@@ -107,12 +112,18 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
 
     def finish() -> None:
         expected = {_file_name(other, count) for other in range(count)}
-        for name in set(os.listdir(unfinished)) - expected:  # left by a run of another number of processes that was killed
+        for name in (
+            set(os.listdir(unfinished)) - expected
+        ):  # left by a run of another number of processes that was killed
             os.unlink(unfinished / name)
         if lacking := expected - set(os.listdir(unfinished)):
-            raise FileNotFoundError(f"checkpoint.save: {unfinished} lacks {min(lacking)}; do all processes see the same folder?")
+            raise FileNotFoundError(
+                f"checkpoint.save: {unfinished} lacks {min(lacking)}; do all processes see the same folder?"
+            )
         _sync(unfinished)
-        for other in [each for each in steps(folder) if each >= step]:  # damaged, since _require_no_later let them pass
+        for other in [
+            each for each in steps(folder) if each >= step
+        ]:  # damaged, since _require_no_later let them pass
             _delete(_path(folder, other))
         os.rename(unfinished, _path(folder, step))
         _sync(folder)
@@ -178,7 +189,10 @@ def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
         noticed = _from_all(bool(damage))
         if any(noticed):
             damages.append(damage or f"process {noticed.index(1)} finds damage in {path}")
-            warnings.warn(f"checkpoint.restore: the checkpoint of step {step} is passed over: {damages[-1]}", stacklevel=2)
+            warnings.warn(
+                f"checkpoint.restore: the checkpoint of step {step} is passed over: {damages[-1]}",
+                stacklevel=2,
+            )
             continue
         values = _together(functools.partial(_read, path, state))
         for name, template in state.items():
@@ -186,7 +200,9 @@ def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
                 template.set_value(values[name])
         return Restored(step, values)
     if damages:
-        raise ValueError(f"checkpoint.restore: expected an undamaged checkpoint in {folder}, got none: {'; '.join(damages)}")
+        raise ValueError(
+            f"checkpoint.restore: expected an undamaged checkpoint in {folder}, got none: {'; '.join(damages)}"
+        )
     return None
 
 
@@ -216,7 +232,9 @@ def _counted(name: str, number: int, least: int) -> int:
             return operator.index(number)
     except TypeError:
         pass
-    raise ValueError(f"checkpoint.save: expected an integer of {least} or more for {name}, got {number!r}")
+    raise ValueError(
+        f"checkpoint.save: expected an integer of {least} or more for {name}, got {number!r}"
+    )
 
 
 # ---- files -------------------------------------------------------------------------------------------------------------
@@ -246,7 +264,11 @@ def _sync(path: Path) -> None:
 def _write(path: Path, about: dict[str, Any], arrays: list[Any]) -> None:
     text = json.dumps(about, default=lambda each: each.tolist()).encode()
     with open(path, "wb") as file:
-        np.savez(file, description=np.frombuffer(text, np.uint8), **{f"{number}": each for number, each in enumerate(arrays)})
+        np.savez(
+            file,
+            description=np.frombuffer(text, np.uint8),
+            **{f"{number}": each for number, each in enumerate(arrays)},
+        )
     _sync(path)
 
 
@@ -283,7 +305,9 @@ def _damage(path: Path, index: int = 0, count: int = 1) -> str:
     """What is wrong with a checkpoint, or an empty text. Each of `count` processes looks into its share of the files."""
     files = _files(path)
     expected = max(len(files), 1)
-    lacking = {_file_name(part, expected) for part in range(expected)} - {each.name for each in files}
+    lacking = {_file_name(part, expected) for part in range(expected)} - {
+        each.name for each in files
+    }
     if lacking:
         return f"{path} lacks {min(lacking)} or another part, having {', '.join(each.name for each in files) or 'none'}"
     return "; ".join(f"{each} is damaged" for each in files[index::count] if not _is_sound(each))
@@ -295,11 +319,17 @@ def _is_sound(path: Path) -> bool:
         try:
             with np.load(file, allow_pickle=False) as part:
                 about = _about(part)
-                return part.zip.testzip() is None and (about["format"] != FORMAT or len(part.files) == 1 + len(about["pieces"]))
+                return part.zip.testzip() is None and (
+                    about["format"] != FORMAT or len(part.files) == 1 + len(about["pieces"])
+                )
         except MemoryError:
             raise
-        except Exception as error:  # of many classes, since zipfile interprets whatever bytes there are
-            if isinstance(error, OSError) and error.errno != errno.EINVAL:  # which a seek to an offset before the file raises
+        except (
+            Exception
+        ) as error:  # of many classes, since zipfile interprets whatever bytes there are
+            if (
+                isinstance(error, OSError) and error.errno != errno.EINVAL
+            ):  # which a seek to an offset before the file raises
                 raise
             return False
 
@@ -319,7 +349,11 @@ def _require_no_later(folder: Path, step: int) -> None:
 def _processes() -> tuple[int, int]:
     """This one's number, and how many there are."""
     jax = sys.modules.get("jax")
-    return (jax.process_index(), jax.process_count()) if jax is not None and jax.distributed.is_initialized() else (0, 1)
+    return (
+        (jax.process_index(), jax.process_count())
+        if jax is not None and jax.distributed.is_initialized()
+        else (0, 1)
+    )
 
 
 def _from_all(number: int) -> list[int]:
@@ -328,7 +362,10 @@ def _from_all(number: int) -> list[int]:
         return [number]
     from bitale.jax.processes import gathered
 
-    return [int.from_bytes(each, "little", signed=True) for each in gathered(int(number).to_bytes(8, "little", signed=True))]
+    return [
+        int.from_bytes(each, "little", signed=True)
+        for each in gathered(int(number).to_bytes(8, "little", signed=True))
+    ]
 
 
 def _together(own: Callable[[], Result]) -> Result:
@@ -342,5 +379,7 @@ def _together(own: Callable[[], Result]) -> Result:
     if problem is not None:
         raise problem
     if failed:
-        raise RuntimeError(f"checkpoint: process {failed[0]} could not do its part, and has raised the error that says why")
+        raise RuntimeError(
+            f"checkpoint: process {failed[0]} could not do its part, and has raised the error that says why"
+        )
     return result

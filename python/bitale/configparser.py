@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["BoolParam", "ConfigAccessViolation", "ConfigParam", "EnumStr", "FloatParam", "IntParam", "StrParam"]
+__all__ = [
+    "BoolParam",
+    "ConfigAccessViolation",
+    "ConfigParam",
+    "EnumStr",
+    "FloatParam",
+    "IntParam",
+    "StrParam",
+]
 
 
 class ConfigAccessViolation(AttributeError):
@@ -52,32 +60,43 @@ class ConfigParam:
 class StrParam(ConfigParam):
     """A text."""
 
-    def __init__(self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True) -> None:
+    def __init__(
+        self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True
+    ) -> None:
         super().__init__(default, str, validate, mutable)
 
 
 class IntParam(ConfigParam):
     """An integer."""
 
-    def __init__(self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True) -> None:
+    def __init__(
+        self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True
+    ) -> None:
         super().__init__(default, int, validate, mutable)
 
 
 class FloatParam(ConfigParam):
     """A number."""
 
-    def __init__(self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True) -> None:
+    def __init__(
+        self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True
+    ) -> None:
         super().__init__(default, float, validate, mutable)
 
 
 class BoolParam(ConfigParam):
     """True or False, as such, as 0 or 1, or as a text."""
 
-    def __init__(self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True) -> None:
+    def __init__(
+        self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True
+    ) -> None:
         super().__init__(default, self._truth, validate, mutable)
 
     def _truth(self, value: Any) -> bool:
-        for known, texts in ((True, (True, 1, "True", "true", "1")), (False, (False, 0, "False", "false", "0"))):
+        for known, texts in (
+            (True, (True, 1, "True", "true", "1")),
+            (False, (False, 0, "False", "false", "0")),
+        ):
             if value in texts:
                 return known
         raise ValueError(f"{self.name}: expected True or False, got {value!r}")
@@ -87,7 +106,11 @@ class EnumStr(ConfigParam):
     """One of some texts: the default, or one of options."""
 
     def __init__(
-        self, default: str, options: Sequence[str], validate: Callable[[Any], bool] | None = None, mutable: bool = True
+        self,
+        default: str,
+        options: Sequence[str],
+        validate: Callable[[Any], bool] | None = None,
+        mutable: bool = True,
     ) -> None:
         self.all = {default, *options}
         super().__init__(default, self._one_of, validate, mutable)

@@ -15,26 +15,32 @@ _parsers: dict[str, Any] = {"bool": lambda text: text == "True", "int": int, "fl
 # PyTensor's flags that have no effect here: they keep the value that they are given, and `config.note(name)` explains
 # why.
 _profile = "profiles have their own format (docs/profiling.md)"
-_c = "no C compiler is used unless the linker is \"c\""
+_c = 'no C compiler is used unless the linker is "c"'
 _without_effect: dict[str, tuple[Any, str]] = {
     "DebugMode__check_strides": (0, "outputs are always C-contiguous"),
     "blas__check_openmp": (True, "no OpenMP is used"),
     "blas__ldflags": ("", "the flag blas__library names the library"),
     "check_input": (True, "inputs are always checked"),
     "check_stack_trace": ("off", "every new node inherits the line of what it replaces"),
-    "cmodule__age_thresh_use": (2073600, "the flag cache__size says how much compiled code is kept"),
+    "cmodule__age_thresh_use": (
+        2073600,
+        "the flag cache__size says how much compiled code is kept",
+    ),
     "cmodule__compilation_warning": (False, _c),
     "cmodule__debug": (False, _c),
     "cmodule__preload_cache": (False, _c),
     "cmodule__remove_gxx_opt": (False, _c),
     "cmodule__warn_no_version": (False, _c),
-    "compile__timeout": (120, "a process that needs code that another one is compiling waits for it"),
+    "compile__timeout": (
+        120,
+        "a process that needs code that another one is compiling waits for it",
+    ),
     "compile__wait": (5, "a process that needs code that another one is compiling waits for it"),
     "compiledir_format": ("", "the flag compiledir names the directory"),
     "compiler_verbose": (False, _c),
     "cycle_detection": ("regular", "there is one way to find cycles"),
     "gcc_version_str": ("", _c),
-    "generated_src_dir": ("", "f.dprint(\"llvm\") shows generated code"),
+    "generated_src_dir": ("", 'f.dprint("llvm") shows generated code'),
     "lib__amdlibm": (False, "elementary functions are implemented by the library"),
     "nocleanup": (False, _c),
     "numba__cache": (True, "Numba is not used"),
@@ -94,7 +100,9 @@ def _accepted(name: str, value: Any) -> Any:
         try:
             return kind(value)
         except (TypeError, ValueError):
-            raise ValueError(f"{name}: expected {'an integer' if kind is int else 'a number'}, got {value!r}") from None
+            raise ValueError(
+                f"{name}: expected {'an integer' if kind is int else 'a number'}, got {value!r}"
+            ) from None
     if name in _choices and value not in _choices[name]:
         raise ValueError(f"{name}: expected one of {', '.join(_choices[name])}, got {value!r}")
     return value
@@ -183,7 +191,9 @@ class Config:
         if name in _types or name in _without_effect or name in _added:
             raise AttributeError(f"config.add: there is a flag {name} already")
         if not isinstance(configparam, ConfigParam):
-            raise TypeError(f"config.add: expected a parameter such as configparser.IntParam(1), got {configparam!r}")
+            raise TypeError(
+                f"config.add: expected a parameter such as configparser.IntParam(1), got {configparam!r}"
+            )
         configparam.name = name
         _added[name] = [configparam, doc, configparam.first()]
 
@@ -216,7 +226,11 @@ class Config:
         return _core.config_describe() + "".join(added)
 
     def __repr__(self) -> str:
-        return "<bitale configuration: " + ", ".join(f"{name}={self.get(name)!r}" for name in _types) + ">"
+        return (
+            "<bitale configuration: "
+            + ", ".join(f"{name}={self.get(name)!r}" for name in _types)
+            + ">"
+        )
 
 
 config = Config()

@@ -34,7 +34,13 @@ from bitale._core import (
 )
 
 if TYPE_CHECKING:
-    from bitale.tensor.op_classes import DisconnectedGrad, GradClip, GradScale, UndefinedGrad, ZeroGrad
+    from bitale.tensor.op_classes import (
+        DisconnectedGrad,
+        GradClip,
+        GradScale,
+        UndefinedGrad,
+        ZeroGrad,
+    )
 
 __all__ = [
     "DisconnectedGrad",
@@ -80,16 +86,24 @@ Expressions = Union[Variable, Sequence[Variable]]
 
 @overload
 def Lop(
-    f: Expressions, wrt: Variable, eval_points: Expressions,
-    consider_constant: Sequence[Variable] | None = None, disconnected_inputs: str = "raise", return_disconnected: str = "zero",
-) -> TensorVariable: ...  # fmt: skip
+    f: Expressions,
+    wrt: Variable,
+    eval_points: Expressions,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> TensorVariable: ...
 
 
 @overload
 def Lop(
-    f: Expressions, wrt: Sequence[Variable], eval_points: Expressions,
-    consider_constant: Sequence[Variable] | None = None, disconnected_inputs: str = "raise", return_disconnected: str = "zero",
-) -> list[TensorVariable]: ...  # fmt: skip
+    f: Expressions,
+    wrt: Sequence[Variable],
+    eval_points: Expressions,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> list[TensorVariable]: ...
 
 
 def Lop(
@@ -135,21 +149,31 @@ def Lop(
     array([2., 4.])
     """
     warn_deprecated("Lop", "pullback")
-    return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected)
+    return pullback(
+        f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected
+    )
 
 
 @overload
 def Rop(
-    f: Variable, wrt: Expressions, eval_points: Expressions,
-    disconnected_outputs: str = "raise", return_disconnected: str = "zero", use_op_rop_implementation: bool = True,
-) -> TensorVariable: ...  # fmt: skip
+    f: Variable,
+    wrt: Expressions,
+    eval_points: Expressions,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_rop_implementation: bool = True,
+) -> TensorVariable: ...
 
 
 @overload
 def Rop(
-    f: Sequence[Variable], wrt: Expressions, eval_points: Expressions,
-    disconnected_outputs: str = "raise", return_disconnected: str = "zero", use_op_rop_implementation: bool = True,
-) -> list[TensorVariable]: ...  # fmt: skip
+    f: Sequence[Variable],
+    wrt: Expressions,
+    eval_points: Expressions,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_rop_implementation: bool = True,
+) -> list[TensorVariable]: ...
 
 
 def Rop(
@@ -202,17 +226,29 @@ def Rop(
 disconnected_type = DisconnectedType()
 null_type = _core.undefined_gradient("(no explanation given)").type
 # Ops under older names, and their classes: made when they are named, as all classes of ops.
-_OPS = {"disconnected_grad_": "DisconnectedGrad", "undefined_grad_": "UndefinedGrad", "zero_grad_": "ZeroGrad"}
+_OPS = {
+    "disconnected_grad_": "DisconnectedGrad",
+    "undefined_grad_": "UndefinedGrad",
+    "zero_grad_": "ZeroGrad",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OPS or name in ("DisconnectedGrad", "GradClip", "GradScale", "UndefinedGrad", "ZeroGrad"):
+    if name in _OPS or name in (
+        "DisconnectedGrad",
+        "GradClip",
+        "GradScale",
+        "UndefinedGrad",
+        "ZeroGrad",
+    ):
         found = getattr(importlib.import_module("bitale.tensor.op_classes"), _OPS.get(name, name))
         return found() if name in _OPS else found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, details: bool = False) -> Any:
+def subgraph_grad(
+    wrt: Any, end: Any, start: Any = None, cost: Any = None, details: bool = False
+) -> Any:
     """Compute gradients through a part of a graph.
 
     Parameters
@@ -254,9 +290,19 @@ def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, detai
     of_start = (
         None
         if start is None
-        else grad(None, list(wrt), known_grads=dict(start), consider_constant=list(end), disconnected_inputs="ignore")
+        else grad(
+            None,
+            list(wrt),
+            known_grads=dict(start),
+            consider_constant=list(end),
+            disconnected_inputs="ignore",
+        )
     )
-    of_cost = None if cost is None else grad(cost, list(wrt), consider_constant=list(end), disconnected_inputs="ignore")
+    of_cost = (
+        None
+        if cost is None
+        else grad(cost, list(wrt), consider_constant=list(end), disconnected_inputs="ignore")
+    )
     return (*found, of_start, of_cost)
 
 
@@ -281,7 +327,11 @@ def mode_not_slow(mode: Any) -> Any:
     from bitale.compile.mode import get_mode
 
     chosen = get_mode(mode)
-    return get_mode("FAST_RUN") if isinstance(chosen, _core.DebugMode) or mode in ("DebugMode", "DEBUG_MODE") else chosen
+    return (
+        get_mode("FAST_RUN")
+        if isinstance(chosen, _core.DebugMode) or mode in ("DebugMode", "DEBUG_MODE")
+        else chosen
+    )
 
 
 class numeric_grad:
@@ -320,7 +370,9 @@ class numeric_grad:
         for each in points:
             if each.dtype.kind != "f":
                 raise TypeError(f"numeric_grad: expected floats, got an array of {each.dtype}")
-        kinds = [each.dtype.name for each in points] + ([np.dtype(out_type).name] if out_type is not None else [])
+        kinds = [each.dtype.name for each in points] + (
+            [np.dtype(out_type).name] if out_type is not None else []
+        )
         step = max((self.type_eps[kind] for kind in kinds), default=1e-7) if eps is None else eps
         at = f(*[each.copy() for each in points])
         gradients = []
@@ -343,7 +395,10 @@ class numeric_grad:
 
     def abs_rel_errors(self, g_pt: Any) -> list[tuple[Any, Any]]:
         """Those of each array of g_pt, against this gradient."""
-        return [self.abs_rel_err(a, b) for a, b in zip(self._list(g_pt), self._list(self.gf), strict=True)]
+        return [
+            self.abs_rel_err(a, b)
+            for a, b in zip(self._list(g_pt), self._list(self.gf), strict=True)
+        ]
 
     def max_err(self, g_pt: Any, abs_tol: float, rel_tol: float) -> tuple[int, int, float, float]:
         """Which array and which of its elements is furthest from this gradient, measured by the tolerances, and its errors."""
@@ -381,7 +436,9 @@ def grad_undefined(op: Any, x_pos: int, x: Any, comment: str = "") -> Any:
     Variable
         Variable of a NullType.
     """
-    return _core.undefined_gradient(f"{op} has no derivative with respect to its input {x_pos}. {comment}".strip())
+    return _core.undefined_gradient(
+        f"{op} has no derivative with respect to its input {x_pos}. {comment}".strip()
+    )
 
 
 def grad_not_implemented(op: Any, x_pos: int, x: Any, comment: str = "") -> Any:
@@ -439,20 +496,30 @@ def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
 
 @overload
 def pushforward_through_pullback(
-    outputs: Variable, inputs: Expressions, tangents: Expressions,
-    disconnected_outputs: str = "raise", return_disconnected: str = "zero",
-) -> TensorVariable: ...  # fmt: skip
+    outputs: Variable,
+    inputs: Expressions,
+    tangents: Expressions,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> TensorVariable: ...
 
 
 @overload
 def pushforward_through_pullback(
-    outputs: Sequence[Variable], inputs: Expressions, tangents: Expressions,
-    disconnected_outputs: str = "raise", return_disconnected: str = "zero",
-) -> list[TensorVariable]: ...  # fmt: skip
+    outputs: Sequence[Variable],
+    inputs: Expressions,
+    tangents: Expressions,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> list[TensorVariable]: ...
 
 
 def pushforward_through_pullback(
-    outputs: Expressions, inputs: Expressions, tangents: Expressions, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
+    outputs: Expressions,
+    inputs: Expressions,
+    tangents: Expressions,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
 ) -> TensorVariable | list[TensorVariable]:
     """Jacobian-vector product; the same as `pushforward`.
 

@@ -18,12 +18,17 @@ __all__ = ["IfElse", "ifelse"]
 
 
 @overload
-def ifelse(condition: Any, then_branch: Sequence[Any], else_branch: Sequence[Any], name: str | None = None) -> list[TensorVariable]: ...
+def ifelse(
+    condition: Any, then_branch: Sequence[Any], else_branch: Sequence[Any], name: str | None = None
+) -> list[TensorVariable]: ...
 
 
 @overload
 def ifelse(
-    condition: Any, then_branch: Variable | npt.NDArray[Any] | float, else_branch: Variable | npt.NDArray[Any] | float, name: str | None = None
+    condition: Any,
+    then_branch: Variable | npt.NDArray[Any] | float,
+    else_branch: Variable | npt.NDArray[Any] | float,
+    name: str | None = None,
 ) -> TensorVariable: ...
 
 
@@ -69,10 +74,17 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
     >>> bt.ifelse(x > 0, pt.log(x), -x).eval({x: -2.0})
     array(2.)
     """
-    sides = [list(side) if isinstance(side, (list, tuple)) else [side] for side in (then_branch, else_branch)]
+    sides = [
+        list(side) if isinstance(side, (list, tuple)) else [side]
+        for side in (then_branch, else_branch)
+    ]
     if any(isinstance(each, _core.SparseVariable) for side in sides for each in side):
         out = _of_matrices(condition, *sides)
-        return out if isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple)) else out[0]
+        return (
+            out
+            if isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple))
+            else out[0]
+        )
     out = _core.ifelse_of_lists(condition, *sides)
     if name is not None:
         for i, variable in enumerate(out):
@@ -84,7 +96,9 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
 def _of_matrices(condition: Any, then: list[Any], other: list[Any]) -> list[Any]:
     """Choices of which some are between sparse matrices: of their elements, and of their positions where these differ."""
     if len(then) != len(other):
-        raise ValueError(f"ifelse: expected as many results in both branches, got {len(then)} and {len(other)}")
+        raise ValueError(
+            f"ifelse: expected as many results in both branches, got {len(then)} and {len(other)}"
+        )
     out = []
     for a, b in zip(then, other):
         are_sparse = [isinstance(each, _core.SparseVariable) for each in (a, b)]
@@ -92,13 +106,20 @@ def _of_matrices(condition: Any, then: list[Any], other: list[Any]) -> list[Any]
             out.append(ifelse(condition, a, b))
             continue
         if not all(are_sparse):
-            raise TypeError(f"ifelse: {a!r} and {b!r}: expected two sparse matrices; A.todense() is a tensor")
+            raise TypeError(
+                f"ifelse: {a!r} and {b!r}: expected two sparse matrices; A.todense() is a tensor"
+            )
         if a.same_pattern(b):
             out.append(a.with_data(ifelse(condition, a.data, b.data)))
             continue
         if a.format != b.format:
-            raise TypeError(f"ifelse: {a!r} and {b!r} have different formats; A.tocsr() and A.tocsc() convert")
-        of_a, of_b = ([x.data, *(part.astype("int64") for part in (x.indices, x.indptr, *x.lengths))] for x in (a, b))
+            raise TypeError(
+                f"ifelse: {a!r} and {b!r} have different formats; A.tocsr() and A.tocsc() convert"
+            )
+        of_a, of_b = (
+            [x.data, *(part.astype("int64") for part in (x.indices, x.indptr, *x.lengths))]
+            for x in (a, b)
+        )
         data, indices, indptr, rows, columns = _core.ifelse_of_lists(condition, of_a, of_b)
         out.append(_core.sparse_matrix(a.format, data, indices, indptr, rows, columns, False))
     return out

@@ -76,13 +76,22 @@ def _without_names(graph_like: Any) -> tuple[Any, str]:
     several = isinstance(graph_like, (list, tuple))
     items = list(graph_like) if several else [graph_like]
     if matrices := [each for each in items if isinstance(each, _core.SparseVariable)]:
-        parts = [part for each in items for part in (_vectors(each) if isinstance(each, _core.SparseVariable) else [each])]
+        parts = [
+            part
+            for each in items
+            for part in (_vectors(each) if isinstance(each, _core.SparseVariable) else [each])
+        ]
         tensors, lines = _without_names(parts)
         return tensors, "".join(f"{each!r}\n" for each in matrices) + lines
     plain = [without_names(each) for each in items]
     if all(one is other for one, other in zip(plain, items)):
         return graph_like, ""
-    lines = "".join(f"{line}\n" for one, each in zip(plain, items) if one is not each for line in each._described())
+    lines = "".join(
+        f"{line}\n"
+        for one, each in zip(plain, items)
+        if one is not each
+        for line in each._described()
+    )
     return plain if several else plain[0], lines
 
 
@@ -268,7 +277,9 @@ def get_node_by_id(graphs: Any, target_var_id: str, id_types: str = "CHAR") -> A
     Exp(x)
     """
     if id_types not in ("CHAR", "int"):
-        raise ValueError(f'get_node_by_id: id_types is "CHAR" or "int", which number what is printed; got {id_types!r}')
+        raise ValueError(
+            f'get_node_by_id: id_types is "CHAR" or "int", which number what is printed; got {id_types!r}'
+        )
     roots = list(graphs) if isinstance(graphs, (list, tuple)) else [graphs]
     outputs = [v for root in roots for v in _outputs_of(root)]
     seen: dict[Any, str] = {}
@@ -336,7 +347,9 @@ def min_informative_str(obj: Any, indent_level: int = 0) -> str:
     return "\n".join(lines)
 
 
-def function_dprint(function: _core.Function, stage: str = "graph", *, file: Any = None, **options: Any) -> str | None:
+def function_dprint(
+    function: _core.Function, stage: str = "graph", *, file: Any = None, **options: Any
+) -> str | None:
     """Prints a compiled function: its graph, or another stage such as "program"."""
     if stage == "graph" and options:
         graph: str | None = debugprint(function.fgraph, file=file, **options)
@@ -422,5 +435,7 @@ def print_value(message: str, attrs: list[str], function: str, value: Any) -> No
         return
     global_fn = _print_functions.get(function) or _found(function)
     if global_fn is None:
-        raise NotImplementedError(f"Print: the function {function} is not there; it was not stored with the graph")
+        raise NotImplementedError(
+            f"Print: the function {function} is not there; it was not stored with the graph"
+        )
     global_fn(Print(message, tuple(attrs), global_fn), value)

@@ -18,8 +18,18 @@ from typing import Any
 from bitale import _core
 from bitale._picture import _write
 
-__all__ = ["MachineLimits", "Part", "Phase", "ProfileStats", "VectorWidth", "machine_limits",
-           "measure_vector_width", "print_profiles", "profile", "profile_html"]
+__all__ = [
+    "MachineLimits",
+    "Part",
+    "Phase",
+    "ProfileStats",
+    "VectorWidth",
+    "machine_limits",
+    "measure_vector_width",
+    "print_profiles",
+    "profile",
+    "profile_html",
+]
 
 print_profiles = _core.print_profiles
 
@@ -63,7 +73,9 @@ class Phase:
         for part in self.parts:
             if part.name == name:
                 return part
-        raise KeyError(f"{self.name}: has no phase {name}; there are {', '.join(part.name for part in self.parts)}")
+        raise KeyError(
+            f"{self.name}: has no phase {name}; there are {', '.join(part.name for part in self.parts)}"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +109,12 @@ class Part:
 
 
 def _phase(stored: dict[str, Any]) -> Phase:
-    return Phase(stored["name"], stored["seconds"], stored["note"], [_phase(part) for part in stored["parts"]])
+    return Phase(
+        stored["name"],
+        stored["seconds"],
+        stored["note"],
+        [_phase(part) for part in stored["parts"]],
+    )
 
 
 class ProfileStats:

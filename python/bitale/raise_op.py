@@ -36,7 +36,10 @@ def _name_of(cls: type[BaseException]) -> str:
     name = _qualified(cls)
     with _lock:
         if _imported(name) is not cls:
-            name = next((known for known, other in _classes.items() if other is cls), f"{name}#{len(_classes)}")
+            name = next(
+                (known for known, other in _classes.items() if other is cls),
+                f"{name}#{len(_classes)}",
+            )
         _classes[name] = cls
     return name
 
@@ -46,7 +49,11 @@ def exception_called(name: str) -> type[BaseException]:
     with _lock:
         if name not in _classes:
             found = _imported(name)
-            _classes[name] = found if isinstance(found, type) and issubclass(found, BaseException) else RuntimeError
+            _classes[name] = (
+                found
+                if isinstance(found, type) and issubclass(found, BaseException)
+                else RuntimeError
+            )
         return _classes[name]
 
 

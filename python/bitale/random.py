@@ -43,7 +43,9 @@ class Stream:
             try:
                 value = operator.index(getattr(self, name))
             except TypeError:
-                raise TypeError(f"Stream: {name} is a whole number, got {getattr(self, name)!r}") from None
+                raise TypeError(
+                    f"Stream: {name} is a whole number, got {getattr(self, name)!r}"
+                ) from None
             if not 0 <= value < 1 << bits:
                 raise ValueError(f"Stream: {name} is from 0 up to 2**{bits}, got {value}")
             object.__setattr__(self, name, value)
@@ -117,7 +119,9 @@ def stream(seed: Any = None) -> Stream:
     try:
         key = operator.index(seed)
     except TypeError:
-        raise TypeError(f"stream: a seed is a whole number, a list of them or a SeedSequence, got {seed!r}") from None
+        raise TypeError(
+            f"stream: a seed is a whole number, a list of them or a SeedSequence, got {seed!r}"
+        ) from None
     if not 0 <= key < 1 << 64:
         raise ValueError(f"stream: a seed is from 0 up to 2**64, got {key}")
     return Stream(key)

@@ -13,7 +13,14 @@ from __future__ import annotations
 from typing import Any, Callable, Iterable, Sequence
 
 from bitale import _core
-from bitale._core import CheckReport, InconsistencyError, RewriteReport, RewriteStep, Rule, RuleDescription
+from bitale._core import (
+    CheckReport,
+    InconsistencyError,
+    RewriteReport,
+    RewriteStep,
+    Rule,
+    RuleDescription,
+)
 
 __all__ = [
     "Trace",
@@ -106,7 +113,17 @@ def equation(
     """
     left, right = _core.as_tensor_variable(left), _core.as_tensor_variable(right)
     rule = _core.equation_rule(
-        name, left, right, list(tags), list(assume), doc, on, wider_domain, no_signed_zeros, more_accurate, list(differs_at)
+        name,
+        left,
+        right,
+        list(tags),
+        list(assume),
+        doc,
+        on,
+        wider_domain,
+        no_signed_zeros,
+        more_accurate,
+        list(differs_at),
     )
     if register:
         rule._register([], overwrite_existing)
@@ -114,7 +131,11 @@ def equation(
 
 
 def _is_own_class(tracked: Any) -> bool:
-    return isinstance(tracked, type) and issubclass(tracked, _core.Op) and not hasattr(tracked, "_is_of_the_library")
+    return (
+        isinstance(tracked, type)
+        and issubclass(tracked, _core.Op)
+        and not hasattr(tracked, "_is_of_the_library")
+    )
 
 
 def _is_own_op(tracked: Any) -> bool:
@@ -132,7 +153,9 @@ def _op_name(tracked: Any) -> str:
         return f"{tracked.__module__}.{tracked.__qualname__}"
     name = getattr(tracked, "__name__", None)
     if name is None:
-        raise TypeError(f"node_rewriter: expected ops, functions of bitale.tensor, or names; got {tracked!r}")
+        raise TypeError(
+            f"node_rewriter: expected ops, functions of bitale.tensor, or names; got {tracked!r}"
+        )
     if not _core.is_scalar_op(name):
         name = "".join(part.capitalize() for part in name.split("_"))
     _core.require_op_name(name)
@@ -190,7 +213,9 @@ def node_rewriter(
     equation, register
     """
     if inplace:
-        raise NotImplementedError("node_rewriter: inplace=True is not supported: native code plans its memory itself")
+        raise NotImplementedError(
+            "node_rewriter: inplace=True is not supported: native code plans its memory itself"
+        )
     if tracks is not None and not isinstance(tracks, (list, tuple)):
         raise TypeError(f"node_rewriter: expected a list of ops, got {tracks!r}")
     names = None if tracks is None else [_op_name(op) for op in tracks]
@@ -202,7 +227,12 @@ def node_rewriter(
             return (_core.op_name(node.op) in of_any or node.op in own) and function(fgraph, node)
 
         rule = _core.function_rule(
-            name or function.__name__, names, of_equal_ops if own else function, list(tags), function.__doc__ or "", list(samples)
+            name or function.__name__,
+            names,
+            of_equal_ops if own else function,
+            list(tags),
+            function.__doc__ or "",
+            list(samples),
         )
         if tags:
             rule._register([], overwrite_existing)
@@ -356,9 +386,13 @@ def rewrite_graph(
     x
     """
     if custom_rewrite is not None:
-        raise NotImplementedError("rewrite_graph: custom_rewrite is not supported: register the rule, and name it in include")
+        raise NotImplementedError(
+            "rewrite_graph: custom_rewrite is not supported: register the rule, and name it in include"
+        )
     many = isinstance(graph, (list, tuple))
-    results = _core.rewrite_expressions(list(graph) if many else [graph], _tags(include), _tags(exclude))
+    results = _core.rewrite_expressions(
+        list(graph) if many else [graph], _tags(include), _tags(exclude)
+    )
     return results if many else results[0]
 
 

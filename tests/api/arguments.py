@@ -24,7 +24,11 @@ def _inside(function: Any) -> str | None:
     if not signatures:
         return None
     text = signatures[0][0]
-    return str(text[text.index("(") + 1 : text.rindex(")")] if "->" not in text else text[text.index("(") + 1 : text.rindex(") ->")])
+    return str(
+        text[text.index("(") + 1 : text.rindex(")")]
+        if "->" not in text
+        else text[text.index("(") + 1 : text.rindex(") ->")]
+    )
 
 
 def required(function: Any) -> list[str] | None:
@@ -47,7 +51,8 @@ def required(function: Any) -> list[str] | None:
     return [
         ("*" if p.kind == p.VAR_POSITIONAL else "") + p.name
         for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL) and p.default is p.empty
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)
+        and p.default is p.empty
     ]
 
 
@@ -56,7 +61,9 @@ def names(function: Any) -> list[str] | None:
     is unknown."""
     inside = _inside(function)
     if inside is not None:
-        return [re.split(r"[:=]", part)[0].strip() for part in _split(inside) if part not in ("*", "/")]
+        return [
+            re.split(r"[:=]", part)[0].strip() for part in _split(inside) if part not in ("*", "/")
+        ]
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -68,7 +75,10 @@ def names(function: Any) -> list[str] | None:
 def parameters(function: Any) -> list[str] | None:
     """Like `names`, with "=default" behind each that has one, and "*" before those that are given by name only; of a
     class those of its constructor."""
-    if inspect.isclass(function) and type(getattr(function, "__init__", None)).__name__ == "nb_method":
+    if (
+        inspect.isclass(function)
+        and type(getattr(function, "__init__", None)).__name__ == "nb_method"
+    ):
         function = function.__init__
     inside = _inside(function)
     if inside is not None:
@@ -78,7 +88,16 @@ def parameters(function: Any) -> list[str] | None:
             name = re.split(r"[:=]", part)[0].strip()
             default = re.search(r"= ?\\(\d+)$", part)
             if name != "self":
-                out.append(name + (f"={values[int(default[1])]!r}" if default else f"={part.partition(' = ')[2]}" if " = " in part else "").replace(" ", ""))
+                out.append(
+                    name
+                    + (
+                        f"={values[int(default[1])]!r}"
+                        if default
+                        else f"={part.partition(' = ')[2]}"
+                        if " = " in part
+                        else ""
+                    ).replace(" ", "")
+                )
         return out
     try:
         found = list(inspect.signature(function).parameters.values())
@@ -89,5 +108,9 @@ def parameters(function: Any) -> list[str] | None:
     for p in found:
         if p.kind == p.KEYWORD_ONLY and not any(each.startswith("*") for each in out):
             out.append("*")
-        out.append(stars.get(p.kind, "") + p.name + ("" if p.default is p.empty else "=" + repr(p.default).replace(" ", "")))
+        out.append(
+            stars.get(p.kind, "")
+            + p.name
+            + ("" if p.default is p.empty else "=" + repr(p.default).replace(" ", ""))
+        )
     return out

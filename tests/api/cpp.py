@@ -24,7 +24,7 @@ reasons = {
     r"random\.(as|default|shared)_rng|random\.random_generator_type": "shared_of(random_type(), random_state(seed)), and stream_state(seed) of a stream",
     r"random\.(distribution|from_quantile)": "any function that gives a random::Draw is a distribution",
     r"random\.nbinom": "negative_binomial",
-}  # fmt: skip
+}
 
 
 # The same for the functions of the array-API standard (bitale.array_api).
@@ -32,7 +32,7 @@ reasons_of_standard = {
     r"__array_namespace_info__|asarray|from_dlpack": "Python's protocol between array libraries; an Array borrows memory in C++",
     r"broadcast_shapes|can_cast|finfo|iinfo|isdtype|result_type": "of dtypes and shapes, which have functions of their own: promote, can_cast_safely, std::numeric_limits",
     r"unique_\w+": "unique, with what it returns besides by flags",
-}  # fmt: skip
+}
 
 
 def of_standard() -> list[str]:
@@ -44,26 +44,40 @@ def of_standard() -> list[str]:
         prefix + name
         for prefix, module in modules.items()
         for name, value in sorted(vars(module).items())
-        if inspect.isfunction(value) and not re.match(r"_[^_]", name) and (not prefix or value.__module__ == module.__name__)
+        if inspect.isfunction(value)
+        and not re.match(r"_[^_]", name)
+        and (not prefix or value.__module__ == module.__name__)
     ]
 
 
 def missing_of_standard() -> list[str]:
     """Those that no header declares."""
     known = declared()
-    return [name for name in of_standard() if name.split(".")[-1] not in known and renamed.get(name.split(".")[-1]) not in known]
+    return [
+        name
+        for name in of_standard()
+        if name.split(".")[-1] not in known and renamed.get(name.split(".")[-1]) not in known
+    ]
 
 
 def functions() -> list[str]:
     """Names of functions and predefined types in Python: "exp", or "linalg.det" for a name in a submodule."""
     import bitale.tensor as pt
 
-    modules = {"": pt, **{f"{name}.": getattr(pt, name) for name in ("special", "linalg", "fft", "signal", "optimize", "random")}}
+    modules = {
+        "": pt,
+        **{
+            f"{name}.": getattr(pt, name)
+            for name in ("special", "linalg", "fft", "signal", "optimize", "random")
+        },
+    }
     return [
         prefix + name
         for prefix, module in modules.items()
         for name in sorted(getattr(module, "__all__", dir(module)))
-        if name[0] != "_" and callable(getattr(module, name)) and not inspect.isclass(getattr(module, name))
+        if name[0] != "_"
+        and callable(getattr(module, name))
+        and not inspect.isclass(getattr(module, name))
     ]
 
 
@@ -71,7 +85,9 @@ def missing() -> list[str]:
     """The names that no header declares."""
     known = declared()
     bare = {name: name.split(".")[-1] for name in functions()}
-    return [name for name, last in bare.items() if last not in known and renamed.get(last) not in known]
+    return [
+        name for name, last in bare.items() if last not in known and renamed.get(last) not in known
+    ]
 
 
 def _without_comments(text: str) -> str:
@@ -90,7 +106,9 @@ def declared() -> set[str]:
         for macro in re.findall(r"#define BITALE_\w+\(X\)((?:.*\\\n)*.*)", text):
             names |= set(re.findall(r"\bX\((\w+)", macro))
         names |= set(re.findall(r"^std::function<.*> (\w+)\(", text, re.M))
-        names |= set(re.findall(r"^(?:inline |constexpr )*[A-Za-z_][\w:<>, ]*?[ &*>](\w+)\(", text, re.M))
+        names |= set(
+            re.findall(r"^(?:inline |constexpr )*[A-Za-z_][\w:<>, ]*?[ &*>](\w+)\(", text, re.M)
+        )
     return names
 
 

@@ -9,7 +9,7 @@ constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?
 # Reasons, and the names that they are about as regular expressions of module and name.
 _missing = {
     "slices and None are what they are in Python, not values of graphs": [
-        r"tensor\.(?:slicetype|none_type_t)",
+        r"tensor\.(?:slicetype|none_type_t)"
     ],
     "a formula here, not an op class": [
         r"tensor\.(?:special\.vectorize_softmax_node)",
@@ -17,15 +17,13 @@ _missing = {
         r"tensor\.special\.\w+",
     ],
     "a backend of PyTensor's; bitale.pytensor takes PyTensor's graphs the other way": [
-        r"compile(\.mode)?\.(JAX|NUMBA|PYTORCH|MLX)",
+        r"compile(\.mode)?\.(JAX|NUMBA|PYTORCH|MLX)"
     ],
     "modes and bitale.rewrite say which rules run; there are no other queries": [
         r"compile(\.mode)?\.(OPT_\w+|optdb|local_useless|register_optimizer|Add\w+|PrintCurrentFunctionGraph)",
         r"graph\.(RewriteDatabaseQuery|graph_rewriter)",
     ],
-    "an op has its native code in C++": [
-        r"compile(\.ops)?\.register_\w+_c_code",
-    ],
+    "an op has its native code in C++": [r"compile(\.ops)?\.register_\w+_c_code"],
     "results share no memory with inputs or each other, so there is nothing to mark or copy": [
         r"compile(\.ops)?\.(DeepCopyOp|ViewOp|TypeCastingOp|deep_copy_op|view_op)",
         r"compile\.(AliasedMemoryError|alias_root|infer_reuse_pattern|insert_deepcopy|view_tree_set)",
@@ -35,118 +33,100 @@ _missing = {
         r"compile\.(add_supervisor_to_fgraph|rebuild_collect_shared)",
         r"compile\.rebuild\.construct_function_ins_and_outs",
     ],
-    "stored functions are found by their names": [
-        r"compile\.ops\.load_back",
-    ],
+    "stored functions are found by their names": [r"compile\.ops\.load_back"],
     "an OpFromGraph is complete when it is made": [
-        r"compile\.builders\.(FinalizedOpFromGraph|SymbolicOp|construct_nominal_fgraph)",
+        r"compile\.builders\.(FinalizedOpFromGraph|SymbolicOp|construct_nominal_fgraph)"
     ],
     "DebugMode looks at values and memory by itself": [
-        r"compile\.debug\.debugmode\.(DataDestroyed|OutputGuard|data_destroyed|output_guard|check_eq|str_diagnostic|validity_hint)",
+        r"compile\.debug\.debugmode\.(DataDestroyed|OutputGuard|data_destroyed|output_guard|check_eq|str_diagnostic|validity_hint)"
     ],
-    "names of folders of the cache are made in C++": [
-        r"configdefaults\.short_platform",
-    ],
+    "names of folders of the cache are made in C++": [r"configdefaults\.short_platform"],
     "the environment and files are read in C++ (BITALE_FLAGS, BITALERC)": [
-        r"configparser\.(PyTensorConfig\w+|TypedParam|config_files_from_pytensorrc|parse_config_string)",
+        r"configparser\.(PyTensorConfig\w+|TypedParam|config_files_from_pytensorrc|parse_config_string)"
     ],
     "debugprint walks the graph in C++": [
-        r"printing\.(GraphModel|GraphModelNode|GraphNode|build_graph_model|iter_graph_nodes|op_debug_information)",
+        r"printing\.(GraphModel|GraphModelNode|GraphNode|build_graph_model|iter_graph_nodes|op_debug_information)"
     ],
     "nodes have one class each, Apply, Variable and Constant": [
-        r"graph\.basic\.(AbstractApply|AtomicVariable|Node|NominalVariable)",
+        r"graph\.basic\.(AbstractApply|AtomicVariable|Node|NominalVariable)"
     ],
     "graphs within ops are kept by the op (inner_inputs, inner_outputs); outputs are no nodes": [
-        r"graph\.basic\.FrozenApply|graph\.fg\.(AbstractFunctionGraph|FrozenFunctionGraph|Output)",
+        r"graph\.basic\.FrozenApply|graph\.fg\.(AbstractFunctionGraph|FrozenFunctionGraph|Output)"
     ],
-    "the older name of vectorize_graph, which PyTensor warns of": [
-        r"graph\.replace\.vectorize",
-    ],
+    "the older name of vectorize_graph, which PyTensor warns of": [r"graph\.replace\.vectorize"],
     "an op has at most one graph; thunks are NodeThunk of bitale.link": [
-        r"graph\.op\.(HasMultipleInnerGraph|ThunkType|is_thunk_type)",
+        r"graph\.op\.(HasMultipleInnerGraph|ThunkType|is_thunk_type)"
     ],
     "holds for every FunctionGraph (bitale.graph.features)": [
-        r"graph\.features\.(HistoryEntry|register_feature_callback|ReplaceValidate|PreserveVariableAttributes)",
+        r"graph\.features\.(HistoryEntry|register_feature_callback|ReplaceValidate|PreserveVariableAttributes)"
     ],
     "classes of ops in Python have __props__; lines are noted by themselves": [
-        r"graph\.utils\.(AssocList|Meta\w+|MethodNotDefined|add_tag_trace)",
+        r"graph\.utils\.(AssocList|Meta\w+|MethodNotDefined|add_tag_trace)"
     ],
     "a formula, or nothing to compute; no op has it as its name": [
-        r"scalar\.(?:basic\.|math\.)?(Complex|Conj|Imag|Real|Identity|RoundHalfAwayFromZero|round_half_away_from_zero_\w*)",
+        r"scalar\.(?:basic\.|math\.)?(Complex|Conj|Imag|Real|Identity|RoundHalfAwayFromZero|round_half_away_from_zero_\w*)"
     ],
     "what has no meaning is a TypeError": [
-        r"scalar\.(?:basic\.|math\.)?(ComplexError|IntegerDivisionError)",
+        r"scalar\.(?:basic\.|math\.)?(ComplexError|IntegerDivisionError)"
     ],
     "the derivatives of hyp2f1 are functions of the runtime, not loops of the graph": [
-        r"scalar\.(?:basic\.|math\.)?Grad2F1Loop",
+        r"scalar\.(?:basic\.|math\.)?Grad2F1Loop"
     ],
     "elementwise functions are not made of graphs of scalars; expressions fuse by themselves": [
         r"scalar\.(?:basic\.|math\.)?(ScalarLoop|ScalarConstantSignature)",
         r"scalar\.loop\.ScalarLoop",
     ],
     "config.cast_policy says what constants become": [
-        r"scalar\.(?:basic\.|math\.)?(NumpyAutocaster|autocast_\w+)",
+        r"scalar\.(?:basic\.|math\.)?(NumpyAutocaster|autocast_\w+)"
     ],
-    "bt.tensor.mod raises by itself": [
-        r"scalar\.(?:basic\.|math\.)?mod_check",
-    ],
+    "bt.tensor.mod raises by itself": [r"scalar\.(?:basic\.|math\.)?mod_check"],
     "of tensors: pt.round_half_away_from_zero": [
-        r"scalar\.(?:basic\.|math\.)?round_half_away_from_zero",
+        r"scalar\.(?:basic\.|math\.)?round_half_away_from_zero"
     ],
     "rules on branches are those of docs/rewrites.md": [
-        r"ifelse\.(Cond\w+|cond_\w+|ifelse_lift\w+)",
+        r"ifelse\.(Cond\w+|cond_\w+|ifelse_lift\w+)"
     ],
     "CheckAndRaise takes the class of the exception itself": [
-        r"raise_op\.(ExceptionType|exception_type)",
+        r"raise_op\.(ExceptionType|exception_type)"
     ],
     "a helper of PyTensor's own ops and rewrites": [
-        r"tensor\.(basic|math|shape|subtensor|extra_ops|elemwise|interpolate|reshape|sharedvar|variable|type_other)\.(CachedEquilibrimDB|infer_shape_db|register_infer_shape|isn?inf_?|isnan_|makeKeepDims|mod_check|register_shape\w*_c_code|as_scalar_index_variable|as_tensor_index_variable|basic_shape|get_constant_idx|get_slice_elements|group_indices|slice_static_length|broadcast_shape_iter|\w+_|get_normalized_batch_axes|pad_or_return|ShapeValueType|load_shared_variable|scalar_constructor|tensor_constructor|get_unique_constant_value|as_int_none_variable|as_symbolic_\w+)",
+        r"tensor\.(basic|math|shape|subtensor|extra_ops|elemwise|interpolate|reshape|sharedvar|variable|type_other)\.(CachedEquilibrimDB|infer_shape_db|register_infer_shape|isn?inf_?|isnan_|makeKeepDims|mod_check|register_shape\w*_c_code|as_scalar_index_variable|as_tensor_index_variable|basic_shape|get_constant_idx|get_slice_elements|group_indices|slice_static_length|broadcast_shape_iter|\w+_|get_normalized_batch_axes|pad_or_return|ShapeValueType|load_shared_variable|scalar_constructor|tensor_constructor|get_unique_constant_value|as_int_none_variable|as_symbolic_\w+)"
     ],
     "a step between classes, or a node that PyTensor's rewrites make; no node here has it": [
-        r"tensor\.\w+\.(\w*WithCoreShape|FixedOpCAReduce|MaxAndMinCAReduce|NonZeroDimsCAReduce|MulWithoutZeros|ProdWithoutZeros|mul_without_zeros|BaseSubtensor|BaseBLAS|CGemv|GemmRelated|Dense\w+Meta|CpuContiguous|cpu_contiguous)",
+        r"tensor\.\w+\.(\w*WithCoreShape|FixedOpCAReduce|MaxAndMinCAReduce|NonZeroDimsCAReduce|MulWithoutZeros|ProdWithoutZeros|mul_without_zeros|BaseSubtensor|BaseBLAS|CGemv|GemmRelated|Dense\w+Meta|CpuContiguous|cpu_contiguous)"
     ],
     "C code of PyTensor's calls of BLAS": [
-        r"tensor\.blas\.(blas_header_\w+|cgemv_\w+|ldflags|\w+_threads_text|must_initialize\w+|view_roots)",
+        r"tensor\.blas\.(blas_header_\w+|cgemv_\w+|ldflags|\w+_threads_text|must_initialize\w+|view_roots)"
     ],
     "a second name of u8, u16, u32 and u64 scalars, which PyTensor does not export: pt.scalar(dtype=)": [
-        r"tensor\.type\.u\w+",
+        r"tensor\.type\.u\w+"
     ],
     "slices are what they are in Python, with variables as bounds": [
-        r"tensor\.type_other\.(MakeSlice|SliceConstant)",
+        r"tensor\.type_other\.(MakeSlice|SliceConstant)"
     ],
     "what can't be an index is a TypeError or an IndexError": [
-        r"tensor\.exceptions\.AdvancedIndexingError",
+        r"tensor\.exceptions\.AdvancedIndexingError"
     ],
     "x.signature() is a tuple that can be compared and hashed": [
-        r"tensor\.variable\.TensorConstantSignature",
+        r"tensor\.variable\.TensorConstantSignature"
     ],
     "rules are functions and equations (bitale.rewrite); there are no classes of rewriters to build them from": [
-        r"graph\.rewriting\.\w+\.\w+",
+        r"graph\.rewriting\.\w+\.\w+"
     ],
-    "no op that users build writes over its operands": [
-        r"graph\.destroyhandler\.\w+",
-    ],
-    "a shared variable of rank 0": [
-        r"scalar\.(?:basic\.|math\.)?sharedvar\.ScalarSharedVariable",
-    ],
+    "no op that users build writes over its operands": [r"graph\.destroyhandler\.\w+"],
+    "a shared variable of rank 0": [r"scalar\.(?:basic\.|math\.)?sharedvar\.ScalarSharedVariable"],
     "profiles are objects: ProfileStats of a function, printed where its owner likes": [
-        r"compile\.debug\.profiling\.\w+",
+        r"compile\.debug\.profiling\.\w+"
     ],
-    "how scan reads what a step returns": [
-        r"scan\.basic\.get_updates_and_outputs",
-    ],
-    "functions of JAX are called by an op in Python": [
-        r"wrap_jax",
-    ],
+    "how scan reads what a step returns": [r"scan\.basic\.get_updates_and_outputs"],
+    "functions of JAX are called by an op in Python": [r"wrap_jax"],
     "facts follow from ops by rules in C++ (StatesStructure), which Python does not add to; known_facts tells them": [
-        r"assumptions\.(AssumptionFeature|FunctionGraph|assumption_tags|register_\w+|specify_assumption_rule|summarize_assumptions)",
+        r"assumptions\.(AssumptionFeature|FunctionGraph|assumption_tags|register_\w+|specify_assumption_rule|summarize_assumptions)"
     ],
     "a choice is an IfElse: its branches are expressions of the graph, not graphs of its own": [
-        r"conditional(\.op)?\.LazyIfElse",
+        r"conditional(\.op)?\.LazyIfElse"
     ],
-    "flags are declared in C++, in one table": [
-        r"configdefaults\.add_\w+",
-    ],
+    "flags are declared in C++, in one table": [r"configdefaults\.add_\w+"],
     "a helper of PyTensor's own ops, rewrites or printing": [
         r"compile\.debug\.debugmode\.default_make_thunk|compile\.debug\.nanguardmode\.flatten|compile\.inner_function\.\w+|gradient\.grad_time",
         r"compile\.mode\.(fast_run_linkers_to_mode|predefined_optimizers)",
@@ -159,23 +139,21 @@ _missing = {
         r"sparse\.(basic\.\w+_dtypes|utils\.hash_from_sparse|variable\.(SparseConstantSignature|override_dense))",
     ],
     "ops are batched in C++ (Op.vectorize), and one's own by its method": [
-        r"[\w.]+\.vectorize_\w+",
+        r"[\w.]+\.vectorize_\w+"
     ],
     "a name that this module of PyTensor imports from another one, where it is": [
         r"sparse\.(Apply|COp|Constant|DisconnectedType|Op|Split|TensorType|Variable|config|disconnected_type|generic|grad_not_implemented|grad_undefined|ivector|join_dims|minimum|scalar|slice_static_length|specify_broadcastable|split_dims|tensor|vector)",
         r"(scalar|typed_list)\.(Apply|COp|CType|Constant|FrozenFunctionGraph|HasDataType|HasInnerGraph|HasShape|MetaObject|MethodNotDefined|Op|Variable|apply_across_args|applys_between|clone_replace|config|difference|disconnected_type|grad_not_implemented|grad_undefined|lazy_scipy_module|pprint|special|to_return_values|SliceType|TensorVariable|lscalar)",
     ],
-    "printers of PyTensor's own ops; pprint has C++'s": [
-        r"tensor\.\w+\.\w+Printer",
-    ],
+    "printers of PyTensor's own ops; pprint has C++'s": [r"tensor\.\w+\.\w+Printer"],
     "sparse functions are expressions, and so are their derivatives: no op computes them": [
-        r"sparse(\.basic|\.math)?\.(CSMGrad|csm_grad|GetItem(2Lists|List)Grad|get_item_(2lists|list)_grad|StructuredDotGradCS[CR]|sdg_cs[cr])",
+        r"sparse(\.basic|\.math)?\.(CSMGrad|csm_grad|GetItem(2Lists|List)Grad|get_item_(2lists|list)_grad|StructuredDotGradCS[CR]|sdg_cs[cr])"
     ],
     "a type of thunks for annotations": [
-        r"graph\.op\.(BasicThunkType|PerformMethodType|ThunkCallableType)",
+        r"graph\.op\.(BasicThunkType|PerformMethodType|ThunkCallableType)"
     ],
     "an older interface; pt.fft has the functions": [
-        r"tensor\.fft\.i?rfft_op|tensor\.fourier\.\w+",
+        r"tensor\.fft\.i?rfft_op|tensor\.fourier\.\w+"
     ],
     "a base class of PyTensor's own ops, or a step between ops; the function is there": [
         r"sparse(\.basic)?\.Stack",
@@ -186,9 +164,9 @@ _missing = {
         r"tensor\.random\.basic\.(ChoiceWithoutReplacement|ScipyRandomVariable)",
     ],
     "shared variables of all types are instances of compile.SharedVariable": [
-        r"tensor\.random\.variable\.RandomGeneratorSharedVariable",
+        r"tensor\.random\.variable\.RandomGeneratorSharedVariable"
     ],
-}  # fmt: skip
+}
 
 _makes = "objects of the class are made by functions, and the class is there for isinstance"
 _function = "a function that makes one"
@@ -233,12 +211,19 @@ _arguments = {
     r"tensor\.subtensor\.(IncSubtensor|advanced_subtensor)": _in_place,
     r"tensor\.utils\.normalize_reduce_axis": "None stays None",
     r"tensor\.variable\.DenseTensor\w+": "the class of the variable, of which the type is the first argument",
-}  # fmt: skip
+}
 
 
 def reason_missing(name: str) -> str | None:
     """Why a name is not here."""
-    return next((why for why, patterns in _missing.items() if any(re.fullmatch(pattern, name) for pattern in patterns)), None)
+    return next(
+        (
+            why
+            for why, patterns in _missing.items()
+            if any(re.fullmatch(pattern, name) for pattern in patterns)
+        ),
+        None,
+    )
 
 
 def reason_other_arguments(name: str) -> str | None:
@@ -248,5 +233,12 @@ def reason_other_arguments(name: str) -> str | None:
 
 def unused(missing: list[str], other: list[str]) -> list[str]:
     """The patterns that apply to none of these names."""
-    of_missing = [pattern for patterns in _missing.values() for pattern in patterns if not any(re.fullmatch(pattern, name) for name in missing)]
-    return of_missing + [pattern for pattern in _arguments if not any(re.fullmatch(pattern, name) for name in other)]
+    of_missing = [
+        pattern
+        for patterns in _missing.values()
+        for pattern in patterns
+        if not any(re.fullmatch(pattern, name) for name in missing)
+    ]
+    return of_missing + [
+        pattern for pattern in _arguments if not any(re.fullmatch(pattern, name) for name in other)
+    ]

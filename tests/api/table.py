@@ -63,7 +63,11 @@ def _is_other_default(theirs: str, ours: str) -> bool:
 
 def difference(theirs: list[str], ours: list[str]) -> str:
     """What differs, in one phrase; empty where they agree."""
-    positional = theirs[: theirs.index("*")] if "*" in theirs else [each for each in theirs if not each.startswith("**")]
+    positional = (
+        theirs[: theirs.index("*")]
+        if "*" in theirs
+        else [each for each in theirs if not each.startswith("**")]
+    )
     here = [each for each in ours if each != "/"]
     at = {each.partition("=")[0]: each for each in here}
     star = here.index("*") if "*" in here else len(here)

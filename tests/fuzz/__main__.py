@@ -27,7 +27,9 @@ class Run:
     def __init__(self, options: argparse.Namespace):
         self.options = options
         self.jobs = options.jobs or os.cpu_count() or 1
-        self.first = options.seed if options.seed is not None else int(time.time()) % 1_000_000 * 1_000
+        self.first = (
+            options.seed if options.seed is not None else int(time.time()) % 1_000_000 * 1_000
+        )
         self.most = self.first + options.graphs if options.graphs else 2**62
         self.start = time.time()
         self.end = self.start + options.seconds
@@ -43,7 +45,16 @@ class Run:
 
     def begin(self, number: int) -> None:
         self.since[number] = time.time() + 20
-        arguments = (number, self.jobs, self.first, self.end, self.most, self.at, self.since, self.results)
+        arguments = (
+            number,
+            self.jobs,
+            self.first,
+            self.end,
+            self.most,
+            self.at,
+            self.since,
+            self.results,
+        )
         self.workers[number] = self.context.Process(target=work, args=arguments, daemon=True)
         self.workers[number].start()
 
@@ -75,7 +86,9 @@ class Run:
         else:
             self.failure(*message[1:])
 
-    def failure(self, seed: int, name: str, case: Any, mode: str | None, configuration: str, text: str) -> None:
+    def failure(
+        self, seed: int, name: str, case: Any, mode: str | None, configuration: str, text: str
+    ) -> None:
         from .case import script, to_json
 
         self.found.setdefault(name, []).append(seed)
@@ -87,7 +100,9 @@ class Run:
             if self.options.keep:
                 folder = pathlib.Path(self.options.keep)
                 folder.mkdir(parents=True, exist_ok=True)
-                (folder / f"{seed}.json").write_text(to_json(case, configuration=configuration, message=text))
+                (folder / f"{seed}.json").write_text(
+                    to_json(case, configuration=configuration, message=text)
+                )
 
     def watch(self) -> None:
         """Records a failure for each worker that died or hangs, and starts a new worker at the following graph."""
@@ -102,7 +117,14 @@ class Run:
             if worker.is_alive():
                 worker.kill()
             worker.join()
-            self.failure(seed, f"the process {what}", None, None, "a worker", f"the process {what}; python -m fuzz --show {seed}")
+            self.failure(
+                seed,
+                f"the process {what}",
+                None,
+                None,
+                "a worker",
+                f"the process {what}; python -m fuzz --show {seed}",
+            )
             self.at[number] = seed + self.jobs
             if sum(map(len, self.found.values())) > 1000:
                 raise RuntimeError("the workers die again and again")
@@ -111,8 +133,11 @@ class Run:
     def progress(self) -> None:
         seconds = time.time() - self.start
         count = self.coverage.counts["graphs"]
-        print(f"{seconds:5.0f} s: {count} graphs, {count / max(seconds, 1):.0f} per s, "
-              f"{sum(map(len, self.found.values()))} failures of {len(self.found)} kinds", file=sys.stderr)  # fmt: skip
+        print(
+            f"{seconds:5.0f} s: {count} graphs, {count / max(seconds, 1):.0f} per s, "
+            f"{sum(map(len, self.found.values()))} failures of {len(self.found)} kinds",
+            file=sys.stderr,
+        )
 
 
 def show(seed: int) -> None:

@@ -31,7 +31,9 @@ def _code(text: str) -> Any:
 @dataclasses.dataclass(frozen=True)
 class Input:
     name: str
-    value: np.ndarray  # C-contiguous, aligned, native byte order; `layout` is the layout that the call receives
+    value: (
+        np.ndarray
+    )  # C-contiguous, aligned, native byte order; `layout` is the layout that the call receives
     static: tuple[int | None, ...]
     layout: str = "plain"
     shared: bool = False
@@ -79,7 +81,9 @@ class Case:
 def evaluate_text(text: str, bt: Any, env: dict[str, Any]) -> Any:
     """Evaluates text with the library as `bt` and variables in `env`, or with `oracle.language.bt` and values in
     `env`."""
-    return eval(_code(text), {"bt": bt, "pt": bt.tensor, "np": np, "inf": np.inf, "nan": np.nan, **env})
+    return eval(
+        _code(text), {"bt": bt, "pt": bt.tensor, "np": np, "inf": np.inf, "nan": np.nan, **env}
+    )
 
 
 def is_derivative(text: str) -> bool:
@@ -114,7 +118,9 @@ def build(case: Case, bt: Any) -> dict[str, Any]:
     return env
 
 
-def evaluate(case: Case, wide: bool = False, noise: np.random.Generator | None = None) -> dict[str, Val]:
+def evaluate(
+    case: Case, wide: bool = False, noise: np.random.Generator | None = None
+) -> dict[str, Val]:
     """Every name as an array, computed by the oracle."""
     with arithmetic(wide, noise):
         env = {given.name: Val(given.value, given.dtype) for given in case.inputs}
@@ -122,7 +128,9 @@ def evaluate(case: Case, wide: bool = False, noise: np.random.Generator | None =
         for step in case.steps:
             if is_derivative(step.text):
                 built = [symbols[name] for name in step.names]
-                results = values_of(built, {symbols[given.name]: env[given.name] for given in case.inputs})
+                results = values_of(
+                    built, {symbols[given.name]: env[given.name] for given in case.inputs}
+                )
                 env.update(zip(step.names, results))
             else:
                 define(step, evaluate_text(step.text, language.bt, env), env)
@@ -156,7 +164,9 @@ def array_text(array: np.ndarray) -> str:
     if array.size > 400:
         counts = np.unique(array).size
         if counts == 1:
-            return f"np.full({array.shape}, {array.flat[0]!r}, {array.dtype.name!r})".replace("np.float64(", "(")
+            return f"np.full({array.shape}, {array.flat[0]!r}, {array.dtype.name!r})".replace(
+                "np.float64(", "("
+            )
     with np.printoptions(threshold=10**9, floatmode="unique", linewidth=110):
         body = np.array2string(array, separator=", ") if array.size else "[]"
     text = f"np.array({body}, {array.dtype.name!r})"
@@ -171,15 +181,27 @@ def layout_text(given: Input) -> str:
 def script(case: Case, how: str = "") -> str:
     """The case as a standalone program."""
     modules = ", bitale.sparse" if any("bt.sparse" in step.text for step in case.steps) else ""
-    lines = [f"import numpy as np, bitale as bt, bitale.tensor as pt{modules}", "from numpy import inf, nan", ""]
+    lines = [
+        f"import numpy as np, bitale as bt, bitale.tensor as pt{modules}",
+        "from numpy import inf, nan",
+        "",
+    ]
     for given in case.inputs:
         if given.shared:
-            lines.append(f"{given.name} = bt.shared({array_text(given.value)}, name={given.name!r}, shape={given.static})")
+            lines.append(
+                f"{given.name} = bt.shared({array_text(given.value)}, name={given.name!r}, shape={given.static})"
+            )
         else:
-            lines.append(f"{given.name} = pt.tensor({given.name!r}, dtype={given.dtype!r}, shape={given.static})")
+            lines.append(
+                f"{given.name} = pt.tensor({given.name!r}, dtype={given.dtype!r}, shape={given.static})"
+            )
     lines += [f"{', '.join(step.names)} = {step.text}" for step in case.steps]
     free = [given for given in case.inputs if not given.shared]
-    updates = ", updates={" + ", ".join(f"{a}: {b}" for a, b in case.updates) + "}" if case.updates else ""
+    updates = (
+        ", updates={" + ", ".join(f"{a}: {b}" for a, b in case.updates) + "}"
+        if case.updates
+        else ""
+    )
     mode = f", mode={how}" if how else ""
     lines.append(
         f"f = bt.function([{', '.join(g.name for g in free)}], [{', '.join(case.outputs)}]{updates}{mode},"
@@ -204,11 +226,23 @@ def _array_data(array: np.ndarray) -> dict[str, Any]:
 
 def to_json(case: Case, **about: Any) -> str:
     inputs = [
-        {"name": g.name, **_array_data(g.value), "static": list(g.static), "layout": g.layout, "shared": g.shared}
+        {
+            "name": g.name,
+            **_array_data(g.value),
+            "static": list(g.static),
+            "layout": g.layout,
+            "shared": g.shared,
+        }
         for g in case.inputs
     ]
     steps = [[*step.names, step.text] for step in case.steps]
-    data = {**about, "steps": steps, "outputs": case.outputs, "updates": case.updates, "inputs": inputs}
+    data = {
+        **about,
+        "steps": steps,
+        "outputs": case.outputs,
+        "updates": case.updates,
+        "inputs": inputs,
+    }
     return json.dumps(data, indent=1)
 
 

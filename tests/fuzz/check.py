@@ -29,7 +29,15 @@ class Failure:
         """The class of failure that shrinking preserves: the class of error, or a wrong value."""
         if "no error:" in self.message or "expected" in self.message and "raises" in self.message:
             return "invalid"
-        for word in ("dtype", "shape", "elements are wrong", "gradient is wrong", "raises", "changed an argument", "type:"):
+        for word in (
+            "dtype",
+            "shape",
+            "elements are wrong",
+            "gradient is wrong",
+            "raises",
+            "changed an argument",
+            "type:",
+        ):
             if word in self.message:
                 return word if word != "raises" else self.message.split(":")[0]
         return self.message
@@ -56,11 +64,15 @@ def is_promised(failure: Failure, bt: Any, ensemble: Ensemble) -> bool:
     configuration = failure.configuration
     if configuration is None or not configuration.rewrites or failure.kind != "elements are wrong":
         return False
-    finite = all(np.isfinite(each.array).all() for each in ensemble.native.values() if each.dtype.kind == "f")
+    finite = all(
+        np.isfinite(each.array).all() for each in ensemble.native.values() if each.dtype.kind == "f"
+    )
     return not finite and run(failure.case, bt, configuration.without("domain"), ensemble) is None
 
 
-def check(case: Case, bt: Any, configurations: Iterable[Configuration], coverage: Coverage | None = None) -> Failure | None:
+def check(
+    case: Case, bt: Any, configurations: Iterable[Configuration], coverage: Coverage | None = None
+) -> Failure | None:
     """The first failure that is neither promised (see is_promised) nor listed in known.py."""
     ensemble = Ensemble(case)
     for configuration in configurations:

@@ -57,7 +57,11 @@ def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray
         info = np.finfo(got.dtype)
         wide = stacked.astype(np.longdouble)
         overflows = (np.abs(wide[:2]) >= info.max / 4) & np.isfinite(wide[:2])
-        wide = np.where(np.abs(wide) > info.max * (1 + 8 * np.longdouble(info.eps)), np.copysign(np.inf, wide), wide)
+        wide = np.where(
+            np.abs(wide) > info.max * (1 + 8 * np.longdouble(info.eps)),
+            np.copysign(np.inf, wide),
+            wide,
+        )
         value = got.astype(np.longdouble)
         finite = np.isfinite(wide)
         # The reference is the long double evaluation where that is finite, else the native one.
@@ -68,18 +72,31 @@ def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray
         rounding = 4 * info.eps * scale + 4 * np.longdouble(info.smallest_subnormal)
         tolerance = SLACK * spread + rounding
         near = np.abs(value - reference) <= tolerance
-        near |= np.isfinite(value) & finite.any(axis=0) & (np.abs(wide - value) <= tolerance).any(axis=0)
+        near |= (
+            np.isfinite(value)
+            & finite.any(axis=0)
+            & (np.abs(wide - value) <= tolerance).any(axis=0)
+        )
         # Evaluations that are all integers and differ lie on two sides of a jump: a value outside their range is wrong.
         jumps = (~finite | (wide == np.rint(wide))).all(axis=0)
-        low, high = np.where(finite, wide, np.inf).min(axis=0), np.where(finite, wide, -np.inf).max(axis=0)
+        low, high = (
+            np.where(finite, wide, np.inf).min(axis=0),
+            np.where(finite, wide, -np.inf).max(axis=0),
+        )
         near &= ~jumps | ((value >= low - rounding) & (value <= high + rounding))
         # Below the smallest normal number a function may return 0: SciPy's erfc does, and rewriting guarantees no more.
         tiny = np.longdouble(info.smallest_normal)
         near |= (np.abs(value) < tiny) & (np.abs(reference) < tiny)
         # If an intermediate value overflows, the order of operations decides between inf, -inf and nan.
-        near |= ~np.isfinite(value) & ~finite[0] & (finite[-1 if len(wide) < 2 else 1] | overflows[-1])
+        near |= (
+            ~np.isfinite(value) & ~finite[0] & (finite[-1 if len(wide) < 2 else 1] | overflows[-1])
+        )
         # Near the largest finite number, a rounding error suffices to reach infinity.
-        near |= np.isinf(value) & (np.abs(reference) + tolerance >= info.max) & (np.sign(value) == np.sign(reference))
+        near |= (
+            np.isinf(value)
+            & (np.abs(reference) + tolerance >= info.max)
+            & (np.sign(value) == np.sign(reference))
+        )
         same = ((wide == value) | (np.isnan(wide) & np.isnan(value))).any(axis=0)
         return ~(near | same)
 

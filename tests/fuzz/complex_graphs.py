@@ -28,13 +28,24 @@ MOST = 1e4  # largest magnitude: a larger number would mask the effect of all la
 # ---- the same functions in NumPy -------------------------------------------------------------------------------------
 
 
-def _scan(step: Callable[..., Any], sequences: Any = None, outputs_info: Any = None, non_sequences: Any = (), n_steps: Any = None, **_: Any) -> Any:
+def _scan(
+    step: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = (),
+    n_steps: Any = None,
+    **_: Any,
+) -> Any:
     others = list(non_sequences) if isinstance(non_sequences, (list, tuple)) else [non_sequences]
     states, trace = outputs_info, []
     for t in range(len(sequences) if sequences is not None else n_steps):
         states = step(*([sequences[t]] if sequences is not None else []), states, *others)
         trace.append(states)
-    return np.array(trace) if trace else np.zeros((0, *np.shape(outputs_info)), np.asarray(outputs_info).dtype)
+    return (
+        np.array(trace)
+        if trace
+        else np.zeros((0, *np.shape(outputs_info)), np.asarray(outputs_info).dtype)
+    )
 
 
 def _put(target: Any, value: Any, add: bool) -> Any:
@@ -47,8 +58,10 @@ def _put(target: Any, value: Any, add: bool) -> Any:
     return out
 
 
-_names = ("exp expm1 log log1p sqrt sin cos tan sinh cosh tanh arcsinh arctan conj real imag angle abs sum mean prod cumsum dot outer"
-          " concatenate stack reshape transpose flip tile tril triu trace diff").split()  # fmt: skip
+_names = (
+    "exp expm1 log log1p sqrt sin cos tan sinh cosh tanh arcsinh arctan conj real imag angle abs sum mean prod cumsum dot outer"
+    " concatenate stack reshape transpose flip tile tril triu trace diff"
+).split()
 _linalg = types.SimpleNamespace(
     solve=lambda a, b, transposed=False, b_ndim=None: np.linalg.solve(a.T if transposed else a, b),
     solve_triangular=lambda a, b, lower=False, trans=0, unit_diagonal=False, b_ndim=None: scipy.linalg.solve_triangular(
@@ -66,7 +79,12 @@ _pt = types.SimpleNamespace(
     sqr=np.square,
     switch=np.where,
     eq=np.equal,
-    complex=lambda a, b: a + np.asarray(1j * b).astype("complex64" if np.result_type(a, b) == np.float32 else "complex128"),
+    complex=lambda a, b: (
+        a
+        + np.asarray(1j * b).astype(
+            "complex64" if np.result_type(a, b) == np.float32 else "complex128"
+        )
+    ),
     set_subtensor=lambda target, value: _put(target, value, False),
     inc_subtensor=lambda target, value: _put(target, value, True),
     linalg=_linalg,
@@ -75,7 +93,9 @@ _bt = types.SimpleNamespace(
     tensor=_pt,
     sparse=sparse,
     ifelse=lambda condition, a, b: a if condition else b,
-    compile=types.SimpleNamespace(OpFromGraph=lambda inputs, outputs, inline: lambda *_: outputs[0]),
+    compile=types.SimpleNamespace(
+        OpFromGraph=lambda inputs, outputs, inline: lambda *_: outputs[0]
+    ),
     scan=_scan,
 )
 
@@ -96,13 +116,19 @@ def _moved(value: Any, rng: np.random.Generator | None) -> Any:
     if rng is None or value.dtype.kind not in "fc":
         return value
     eps = np.finfo(value.dtype).eps * 3
-    noise = rng.uniform(-1, 1, value.shape) + (1j * rng.uniform(-1, 1, value.shape) if value.dtype.kind == "c" else 0)
+    noise = rng.uniform(-1, 1, value.shape) + (
+        1j * rng.uniform(-1, 1, value.shape) if value.dtype.kind == "c" else 0
+    )
     return (value + eps * np.abs(value) * noise).astype(value.dtype)
 
 
-def evaluate(case: Case, rng: np.random.Generator | None = None, moved: dict[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
+def evaluate(
+    case: Case, rng: np.random.Generator | None = None, moved: dict[str, np.ndarray] | None = None
+) -> dict[str, np.ndarray]:
     """Every name except gradients as an array."""
-    env = {given.name: _moved((moved or {}).get(given.name, given.value), rng) for given in case.inputs}
+    env = {
+        given.name: _moved((moved or {}).get(given.name, given.value), rng) for given in case.inputs
+    }
     for step in case.steps:
         if not step.text.startswith(GRADIENT):
             define(step, _moved(_value(step.text, env), rng), env)
@@ -111,7 +137,22 @@ def evaluate(case: Case, rng: np.random.Generator | None = None, moved: dict[str
 
 # ---- generation ------------------------------------------------------------------------------------------------------
 
-unary = ["exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "arcsinh", "arctan", "sqr", "conj"]
+unary = [
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sqrt",
+    "sin",
+    "cos",
+    "tanh",
+    "sinh",
+    "cosh",
+    "arcsinh",
+    "arctan",
+    "sqr",
+    "conj",
+]
 to_real = ["abs", "real", "imag", "angle"]
 
 
@@ -119,7 +160,11 @@ class _Generator:
     def __init__(self, rng: np.random.Generator):
         self.rng = rng
         self.wide = bool(rng.random() < 0.75)
-        self.lengths = [int(n) for n in rng.choice([1, 2, 3, 4], 2)] + ([33] if rng.random() < 0.1 else []) + ([0] if rng.random() < 0.1 else [])
+        self.lengths = (
+            [int(n) for n in rng.choice([1, 2, 3, 4], 2)]
+            + ([33] if rng.random() < 0.1 else [])
+            + ([0] if rng.random() < 0.1 else [])
+        )
         self.inputs: list[Input] = []
         self.steps: list[Step] = []
         self.values: dict[str, np.ndarray] = {}
@@ -137,18 +182,37 @@ class _Generator:
         if self.chance(0.2):
             value = np.round(value * 2) / 2
         if kind == "c":
-            value = value + 1j * (np.zeros(shape) if self.chance(0.1) else self.rng.normal(size=shape))
-        dtype = {"c": "complex128" if self.wide else "complex64", "f": "float64" if self.wide else "float32", "b": "bool"}[kind]
+            value = value + 1j * (
+                np.zeros(shape) if self.chance(0.1) else self.rng.normal(size=shape)
+            )
+        dtype = {
+            "c": "complex128" if self.wide else "complex64",
+            "f": "float64" if self.wide else "float32",
+            "b": "bool",
+        }[kind]
         value = np.asarray(value > 0 if kind == "b" else value, dtype)
         shared = self.chance(0.1)
         static = tuple(n if self.chance(0.4) and not shared else None for n in shape)
         layout = "plain" if shared else self.choice(layouts)
-        given = Input(f"x{len(self.inputs)}", np.ascontiguousarray(value).reshape(shape), static, layout, shared)
+        given = Input(
+            f"x{len(self.inputs)}",
+            np.ascontiguousarray(value).reshape(shape),
+            static,
+            layout,
+            shared,
+        )
         self.inputs.append(given)
         self.values[given.name] = given.value
         return given.name
 
-    def pick(self, kinds: str = "c", ndim: int | None = None, min_ndim: int = 0, shape: tuple[int, ...] | None = None, nonempty: bool = False) -> str:
+    def pick(
+        self,
+        kinds: str = "c",
+        ndim: int | None = None,
+        min_ndim: int = 0,
+        shape: tuple[int, ...] | None = None,
+        nonempty: bool = False,
+    ) -> str:
         fit = [
             name
             for name, value in self.values.items()
@@ -168,7 +232,11 @@ class _Generator:
     def partner(self, x: str) -> str:
         shape = self.values[x].shape
         if self.chance(0.15):
-            return self.choice(["2.0", "0.5", "1j", "(1 - 2j)", "3"]) if self.wide else self.choice(["2.0", "3"])
+            return (
+                self.choice(["2.0", "0.5", "1j", "(1 - 2j)", "3"])
+                if self.wide
+                else self.choice(["2.0", "3"])
+            )
         return self.pick(self.choice(["c", "c", "f", "cf"]), shape=self.choice([shape, shape, ()]))
 
     def square(self, n: int | None = None) -> str:
@@ -176,10 +244,33 @@ class _Generator:
         n = n or self.choice([1, 2, 3])
         x = self.pick(ndim=2, shape=(n, n))
         eye = "np.eye({0}, dtype='{1}')".format(n, "float64" if self.wide else "float32")
-        return f"(pt.tanh(0.3 * {x}) + {2 * n} * {eye})" if self.wide else f"(pt.tanh({x} / 4) + {2 * n} * {eye})"
+        return (
+            f"(pt.tanh(0.3 * {x}) + {2 * n} * {eye})"
+            if self.wide
+            else f"(pt.tanh({x} / 4) + {2 * n} * {eye})"
+        )
 
     def text(self) -> str:
-        kind = self.choice(["unary"] * 4 + ["binary"] * 6 + ["parts"] * 3 + ["reduce"] * 3 + ["move"] * 4 + ["put", "join", "dot", "dot", "inner", "loop", "loop", "branch", "linalg", "linalg", "linalg"])
+        kind = self.choice(
+            ["unary"] * 4
+            + ["binary"] * 6
+            + ["parts"] * 3
+            + ["reduce"] * 3
+            + ["move"] * 4
+            + [
+                "put",
+                "join",
+                "dot",
+                "dot",
+                "inner",
+                "loop",
+                "loop",
+                "branch",
+                "linalg",
+                "linalg",
+                "linalg",
+            ]
+        )
         return getattr(self, "_" + kind)()
 
     def _unary(self) -> str:
@@ -206,15 +297,31 @@ class _Generator:
         ndim = self.values[x].ndim
         axis = "None" if not ndim or self.chance(0.3) else str(self.choice(range(-ndim, ndim)))
         name = self.choice(["sum", "sum", "mean", "prod"] if self.values[x].size else ["sum"])
-        return f"pt.{name}({x}, axis={axis})" if name != "prod" or self.values[x].dtype.kind == "f" or self.chance(0.4) else f"pt.sum({x}, axis={axis})"
+        return (
+            f"pt.{name}({x}, axis={axis})"
+            if name != "prod" or self.values[x].dtype.kind == "f" or self.chance(0.4)
+            else f"pt.sum({x}, axis={axis})"
+        )
 
     def _move(self) -> str:
         x = self.pick(min_ndim=1)
         shape = self.values[x].shape
-        forms = [f"{x}.T", f"{x}[::-1]", f"{x}[1:]", f"pt.flip({x}, axis=0)", f"pt.reshape({x}, (-1,))" if 0 not in shape else f"{x}.T",
-                 f"pt.cumsum({x}, axis={len(shape) - 1})", f"pt.stack([{x}, {x}])", f"pt.switch({self.pick('b', shape=shape)}, {x}, {self.partner(x)})"]  # fmt: skip
+        forms = [
+            f"{x}.T",
+            f"{x}[::-1]",
+            f"{x}[1:]",
+            f"pt.flip({x}, axis=0)",
+            f"pt.reshape({x}, (-1,))" if 0 not in shape else f"{x}.T",
+            f"pt.cumsum({x}, axis={len(shape) - 1})",
+            f"pt.stack([{x}, {x}])",
+            f"pt.switch({self.pick('b', shape=shape)}, {x}, {self.partner(x)})",
+        ]
         if shape[0]:
-            forms += [f"{x}[0]", f"{x}[{int(self.rng.integers(-shape[0], shape[0]))}]", f"{x}[[{', '.join(str(int(i)) for i in self.rng.integers(0, shape[0], 3))}]]"]
+            forms += [
+                f"{x}[0]",
+                f"{x}[{int(self.rng.integers(-shape[0], shape[0]))}]",
+                f"{x}[[{', '.join(str(int(i)) for i in self.rng.integers(0, shape[0], 3))}]]",
+            ]
         if len(shape) == 2:
             forms += [f"pt.tril({x}, {self.choice([0, -1, 1])})", f"pt.triu({x})"]
         return self.choice(forms)
@@ -222,7 +329,11 @@ class _Generator:
     def _put(self) -> str:
         x = self.pick(min_ndim=1, nonempty=True)
         y = self.pick(self.choice("cf"), shape=self.values[x].shape[1:])
-        index = self.pick("b", shape=self.values[x].shape[:1]) if self.chance(0.3) else int(self.rng.integers(self.values[x].shape[0]))
+        index = (
+            self.pick("b", shape=self.values[x].shape[:1])
+            if self.chance(0.3)
+            else int(self.rng.integers(self.values[x].shape[0]))
+        )
         return f"pt.{self.choice(['set', 'inc'])}_subtensor({x}[{index}], {y})"
 
     def _join(self) -> str:
@@ -235,29 +346,51 @@ class _Generator:
         if len(shape) > 2:
             raise Rejected
         last = shape[-1]
-        y = self.pick(self.choice("ccf"), shape=self.choice([(last,), (last, self.choice(self.lengths))]))
-        return f"pt.dot({x}, {y})" if not (len(shape) == 1 and self.chance(0.3)) else f"pt.outer({x}, {x})"
+        y = self.pick(
+            self.choice("ccf"), shape=self.choice([(last,), (last, self.choice(self.lengths))])
+        )
+        return (
+            f"pt.dot({x}, {y})"
+            if not (len(shape) == 1 and self.chance(0.3))
+            else f"pt.outer({x}, {x})"
+        )
 
     def _inner(self) -> str:
         x = self.pick()
-        form = self.choice(["{x} * {x}", "pt.exp({x} * 0.5)", "pt.abs({x}) + {x}", "pt.sum({x} * 1)"])
-        return f"bt.compile.OpFromGraph([{x}], [{form.format(x=x)}], inline={self.chance(0.5)})({x})"
+        form = self.choice(
+            ["{x} * {x}", "pt.exp({x} * 0.5)", "pt.abs({x}) + {x}", "pt.sum({x} * 1)"]
+        )
+        return (
+            f"bt.compile.OpFromGraph([{x}], [{form.format(x=x)}], inline={self.chance(0.5)})({x})"
+        )
 
     def _loop(self) -> str:
         if self.chance(0.3):
             s = self.pick()
-            step = self.choice(["pt.tanh(s)", "s * 0.5", "pt.conj(s) / 2.0"] if self.wide else ["pt.tanh(s)", "pt.conj(s) / 2"])
+            step = self.choice(
+                ["pt.tanh(s)", "s * 0.5", "pt.conj(s) / 2.0"]
+                if self.wide
+                else ["pt.tanh(s)", "pt.conj(s) / 2"]
+            )
             return f"bt.scan(lambda s: {step}, outputs_info={s}, n_steps={int(self.rng.integers(0, 4))}, return_updates=False)"
         x = self.pick("cf", min_ndim=1)
         value = self.values[x]
         s = self.pick(shape=value.shape[1:])
-        steps = ["pt.tanh(s + e)", "s * e", "pt.sin(s) - e", "pt.conj(s) + pt.abs(e)", "s + pt.exp(e * 0)"]
+        steps = [
+            "pt.tanh(s + e)",
+            "s * e",
+            "pt.sin(s) - e",
+            "pt.conj(s) + pt.abs(e)",
+            "s + pt.exp(e * 0)",
+        ]
         if value.ndim == 3 and value.shape[1] == value.shape[2]:
             steps.append("pt.tanh(pt.dot(s, e))")
         step = self.choice(steps)
         if self.chance(0.4):
             return f"bt.scan(lambda e, s, c: {step} + c, sequences={x}, outputs_info={s}, non_sequences={self.pick(shape=value.shape[1:])}, return_updates=False)"
-        return f"bt.scan(lambda e, s: {step}, sequences={x}, outputs_info={s}, return_updates=False)"
+        return (
+            f"bt.scan(lambda e, s: {step}, sequences={x}, outputs_info={s}, return_updates=False)"
+        )
 
     def _branch(self) -> str:
         x = self.pick()
@@ -318,11 +451,17 @@ def random_case(seed: int) -> Case:
         if g.values[name].dtype == given.value.dtype and g.values[name].shape == given.value.shape
     ]
     if g.chance(0.4) and made and g.wide:
-        wrt = [each.name for each in g.inputs if each.value.dtype.kind in "fc" and each.value.size and not each.shared]
+        wrt = [
+            each.name
+            for each in g.inputs
+            if each.value.dtype.kind in "fc" and each.value.size and not each.shared
+        ]
         if wrt:
             cost = f"pt.sum(pt.sqr(pt.real({made[-1]})) - 2 * pt.real({made[-1]}) * pt.imag({made[-1]}))"
             name = f"v{len(g.steps)}"
-            g.steps.append(Step((name,), f"{GRADIENT}{cost}, {g.choice(wrt)}, disconnected_inputs='ignore')"))
+            g.steps.append(
+                Step((name,), f"{GRADIENT}{cost}, {g.choice(wrt)}, disconnected_inputs='ignore')")
+            )
             outputs.append(name)
     return Case(tuple(g.inputs), tuple(g.steps), tuple(outputs), tuple(updates)).without_dead()
 
@@ -348,7 +487,11 @@ def _allowed(reference: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
     eps = np.finfo(reference.dtype).eps
     spread = np.max([np.abs(each - reference) for each in others], axis=0) if others else 0
     scale = np.abs(reference).max(initial=0)
-    return 60 * spread + 60 * eps * (np.abs(reference) + 0.1 * scale) + 10 * np.finfo(reference.dtype).tiny
+    return (
+        60 * spread
+        + 60 * eps * (np.abs(reference) + 0.1 * scale)
+        + 10 * np.finfo(reference.dtype).tiny
+    )
 
 
 def _gradient_by_differences(case: Case, step: Step) -> tuple[np.ndarray, float] | None:
@@ -356,7 +499,10 @@ def _gradient_by_differences(case: Case, step: Step) -> tuple[np.ndarray, float]
     # Which elements these store depends on values: one that is left out, as it is zero, passes no derivative on.
     if any(re.search(r"remove0|clean|from_dense", each.text) for each in case.steps):
         return None
-    name, cost = _wrt(step), step.text[len(GRADIENT) : step.text.index(", disconnected")].rsplit(", ", 1)[0]
+    name, cost = (
+        _wrt(step),
+        step.text[len(GRADIENT) : step.text.index(", disconnected")].rsplit(", ", 1)[0],
+    )
     start = next(given.value for given in case.inputs if given.name == name)
     if start.size > 40:
         return None
@@ -385,12 +531,18 @@ def configurations_for(seed: int) -> list[Configuration]:
     rng = np.random.default_rng(seed)
     configurations = [*ALWAYS, OFTEN[int(rng.integers(len(OFTEN)))]]
     if rng.random() < 0.1:
-        rare = [*RARELY, ComplexExported("object"), ComplexExported("c")] if Exported.is_possible() else RARELY
+        rare = (
+            [*RARELY, ComplexExported("object"), ComplexExported("c")]
+            if Exported.is_possible()
+            else RARELY
+        )
         configurations.append(rare[int(rng.integers(len(rare)))])
     return configurations
 
 
-def wrong(case: Case, bt: Any, configurations: list[Configuration]) -> tuple[Configuration | None, str] | None:
+def wrong(
+    case: Case, bt: Any, configurations: list[Configuration]
+) -> tuple[Configuration | None, str] | None:
     """The first configuration in which a result is wrong, and the difference; the configuration is None if the graph cannot be built."""
     try:
         build(case, bt)
@@ -412,7 +564,10 @@ def wrong(case: Case, bt: Any, configurations: list[Configuration]) -> tuple[Con
                 continue
             return configuration, f"raises NotImplementedError: {error}"
         except Exception as error:
-            return configuration, f"raises {type(error).__name__}: {str(error).strip().splitlines()[0]}"
+            return (
+                configuration,
+                f"raises {type(error).__name__}: {str(error).strip().splitlines()[0]}",
+            )
         for label, got in results.items():
             name = label.split(" ")[0]
             if name in gradients:
@@ -421,10 +576,19 @@ def wrong(case: Case, bt: Any, configurations: list[Configuration]) -> tuple[Con
                     continue
                 expected, spread = slope
                 if got.dtype != expected.dtype or got.shape != expected.shape:
-                    return configuration, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
+                    return (
+                        configuration,
+                        f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}",
+                    )
                 scale = np.abs(expected).max(initial=0)
-                if spread < 1e-4 * scale + 1e-7 and not (np.abs(got - expected) <= 20 * spread + 1e-4 * scale + 1e-6).all():
-                    return configuration, f"{name}: the gradient is wrong: {got!r}, by differences {expected!r}"
+                if (
+                    spread < 1e-4 * scale + 1e-7
+                    and not (np.abs(got - expected) <= 20 * spread + 1e-4 * scale + 1e-6).all()
+                ):
+                    return (
+                        configuration,
+                        f"{name}: the gradient is wrong: {got!r}, by differences {expected!r}",
+                    )
                 continue
             expected = reference[name]
             if isinstance(expected, sparse.Stored):
@@ -433,7 +597,10 @@ def wrong(case: Case, bt: Any, configurations: list[Configuration]) -> tuple[Con
                     return configuration, f"{name}: {message}"
                 got, expected = got.toarray(), expected.value
             if got.dtype != expected.dtype or got.shape != expected.shape:
-                return configuration, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
+                return (
+                    configuration,
+                    f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}",
+                )
             if expected.dtype.kind not in "fc":
                 continue  # boolean and integer results may flip with a rounding error
             others = [_dense(each[name]) for each in noisy if each[name].shape == expected.shape]
@@ -459,11 +626,25 @@ def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
         values = evaluate(case)
         for step in case.steps:
             name = step.names[0]
-            if step.text.startswith(GRADIENT) or name in case.outputs or not isinstance(values[name], np.ndarray):
+            if (
+                step.text.startswith(GRADIENT)
+                or name in case.outputs
+                or not isinstance(values[name], np.ndarray)
+            ):
                 continue
-            given = Input("x" + name[1:] + "9", np.ascontiguousarray(values[name]).reshape(values[name].shape), (None,) * values[name].ndim)
-            steps = tuple(Step(other.names, _renamed(other.text, name, given.name)) for other in case.steps if other is not step)
-            smaller = dataclasses.replace(case, inputs=(*case.inputs, given), steps=steps).without_dead()
+            given = Input(
+                "x" + name[1:] + "9",
+                np.ascontiguousarray(values[name]).reshape(values[name].shape),
+                (None,) * values[name].ndim,
+            )
+            steps = tuple(
+                Step(other.names, _renamed(other.text, name, given.name))
+                for other in case.steps
+                if other is not step
+            )
+            smaller = dataclasses.replace(
+                case, inputs=(*case.inputs, given), steps=steps
+            ).without_dead()
             if len(smaller.steps) < len(case.steps) and fails(smaller):
                 case, changed = smaller, True
                 break

@@ -18,16 +18,23 @@ from .data import laid_out
 class Configuration:
     """`mode` is the source text of bt.function's argument, which scripts print."""
 
-    def __init__(self, name: str, mode: str, options: str = "", after: Callable[[Any], Any] | None = None):
+    def __init__(
+        self, name: str, mode: str, options: str = "", after: Callable[[Any], Any] | None = None
+    ):
         self.name, self.mode, self.options, self.after = name, mode, options, after
         self.rewrites = '"None"' not in mode
-        self.keeps_state = True  # False if the results do not include the shared variables' new values
+        self.keeps_state = (
+            True  # False if the results do not include the shared variables' new values
+        )
 
     def without(self, tag: str) -> Configuration:
         """The same configuration without the rules that have this tag: "domain" (rules that return a value where the expression
         as written has none) or "shape_unsafe" (rules that assume that lengths match)."""
         out = copy.copy(self)
-        out.name, out.mode = f"{self.name}, without {tag} rules", f'bt.get_mode({self.mode or "None"}).excluding("{tag}")'
+        out.name, out.mode = (
+            f"{self.name}, without {tag} rules",
+            f'bt.get_mode({self.mode or "None"}).excluding("{tag}")',
+        )
         return out
 
     def compile(self, case: Case, bt: Any, env: dict[str, Any] | None = None) -> Any:
@@ -37,7 +44,12 @@ class Configuration:
         mode = eval(self.mode, {"bt": bt}) if self.mode else None
         options = eval(f"dict({self.options})")
         function = bt.function(
-            inputs, [env[name] for name in case.outputs], mode=mode, updates=updates, on_unused_input="ignore", **options
+            inputs,
+            [env[name] for name in case.outputs],
+            mode=mode,
+            updates=updates,
+            on_unused_input="ignore",
+            **options,
         )
         return self.after(function) if self.after else function
 
@@ -65,7 +77,11 @@ def arguments_of(case: Case) -> list[np.ndarray]:
     for given in case.inputs:
         if not given.shared:
             same = arrays.get(given.layout.removeprefix("same:"))
-            fits = same is not None and same.dtype == given.value.dtype and np.array_equal(same, given.value, equal_nan=True)
+            fits = (
+                same is not None
+                and same.dtype == given.value.dtype
+                and np.array_equal(same, given.value, equal_nan=True)
+            )
             arrays[given.name] = same if fits else laid_out(given.value, given.layout)
     return list(arrays.values())
 
@@ -74,7 +90,9 @@ class Stored(Configuration):
     """Stored by pickle and loaded: compiled again, or loaded from the compile directory."""
 
     def __init__(self) -> None:
-        super().__init__("a pickled function", "", after=lambda function: pickle.loads(pickle.dumps(function)))
+        super().__init__(
+            "a pickled function", "", after=lambda function: pickle.loads(pickle.dumps(function))
+        )
         self.keeps_state = False
 
 
@@ -89,5 +107,7 @@ COPIED = Configuration("a copy", "", after=copy.copy)
 STORED = Stored()
 ALWAYS = [AS_BUILT, FAST_RUN]
 OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED, STORED]
-RARELY = [BY_C if shutil.which("cc") else FAST_COMPILE]  # a system with an installed wheel may have no C compiler
+RARELY = [
+    BY_C if shutil.which("cc") else FAST_COMPILE
+]  # a system with an installed wheel may have no C compiler
 ALL = ALWAYS + OFTEN + RARELY

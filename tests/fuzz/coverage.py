@@ -27,7 +27,12 @@ class Coverage:
         self.counts: Counter[str] = Counter()  # of graphs, failures and configurations
 
     def add(self, other: Coverage) -> None:
-        for mine, theirs in ((self.ops, other.ops), (self.pairs, other.pairs), (self.rules, other.rules), (self.counts, other.counts)):
+        for mine, theirs in (
+            (self.ops, other.ops),
+            (self.pairs, other.pairs),
+            (self.rules, other.rules),
+            (self.counts, other.counts),
+        ):
             mine.update(theirs)
 
     def note_graph(self, outputs: list[Any]) -> None:
@@ -47,7 +52,13 @@ class Coverage:
 
     def note_rules(self, before: dict[str, int]) -> None:
         """Records the rules that fired since `before`, a result of rule_hits."""
-        self.rules.update({name: count - before.get(name, 0) for name, count in rule_hits().items() if count > before.get(name, 0)})
+        self.rules.update(
+            {
+                name: count - before.get(name, 0)
+                for name, count in rule_hits().items()
+                if count > before.get(name, 0)
+            }
+        )
 
 
 def rule_hits() -> dict[str, int]:
@@ -76,7 +87,11 @@ def all_ops() -> list[str]:
         if name in without_formula:
             continue
         if name == "Elemwise":
-            out += [f"Elemwise{{{each.rstrip('_')}}}" for each, _ in _core.elementwise_functions() if each not in OF_COMPLEX | OF_GRADIENTS | OF_DIGITS]
+            out += [
+                f"Elemwise{{{each.rstrip('_')}}}"
+                for each, _ in _core.elementwise_functions()
+                if each not in OF_COMPLEX | OF_GRADIENTS | OF_DIGITS
+            ]
             from .data import dtypes
 
             out += [f"Elemwise{{cast_{dtype}}}" for dtype in dtypes]
@@ -95,10 +110,8 @@ def all_ops() -> list[str]:
 NOT_DRAWN = {
     r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?matrices": "a variable",
     r"TensorLike|make_slice|slice_at_axis|transfer|values_eq_approx_always_true|as_tensor(_variable)?|get_\w+|is_flat|broadcast_shape|identity|dense_dot": "no computation, or another name",
-    r"apply_along_axis|vectorize|pack|unpack|piecewise|linalg\.matrix_dot|concat_with_broadcast|broadcast_arrays|split_dims|specify_broadcastable|conv2d|signal\.convolve2d":
-        "of functions, lists or shapes that have to fit: tests/python/tensor/test_numpy_functions.py, test_tensor_functions.py and test_signal.py",
-    r"bartlett|geomspace|logspace|interpolate1d|empty(_like)?|fill_diagonal_offset|histogram|iround|(tril|triu)_indices(_from)?|(un)?ravel_(multi_)?index|permute_row_elements":
-        "tests/python/tensor/test_tensor_functions.py and test_function_table.py compare it",
+    r"apply_along_axis|vectorize|pack|unpack|piecewise|linalg\.matrix_dot|concat_with_broadcast|broadcast_arrays|split_dims|specify_broadcastable|conv2d|signal\.convolve2d": "of functions, lists or shapes that have to fit: tests/python/tensor/test_numpy_functions.py, test_tensor_functions.py and test_signal.py",
+    r"bartlett|geomspace|logspace|interpolate1d|empty(_like)?|fill_diagonal_offset|histogram|iround|(tril|triu)_indices(_from)?|(un)?ravel_(multi_)?index|permute_row_elements": "tests/python/tensor/test_tensor_functions.py and test_function_table.py compare it",
     r"nanargm(ax|in)|argtopk|topk_and_argtopk": "positions among equal elements: tests/python/tensor/test_sorting.py and test_numpy_functions.py",
     r"cov|corrcoef": "a difference of large numbers, which has no digits for many inputs: tests/python/tensor/test_numpy_functions.py",
     r"chi2sf|gamma[lu]|kn|special\.(factorial|poch|xlogx)": "tests/python/tensor/test_special_functions.py and test_elementwise.py compare it within its domain",
@@ -109,7 +122,7 @@ NOT_DRAWN = {
     r"jacfwd": "tests/python/gradient/test_gradient_functions.py compares it with jacobian, which is drawn",
     r"optimize\.\w+": "a solver: tests/python/tensor/test_optimize.py",
     r"random\.\w+": "distributions are compared with NumPy's bits by tests/python/tensor/random",
-}  # fmt: skip
+}
 
 
 def not_drawn() -> list[str]:
@@ -121,15 +134,25 @@ def not_drawn() -> list[str]:
     from api import cpp
     from bitale import _core
 
-    text = "".join(pathlib.Path(__file__).with_name(f"{name}.py").read_text() for name in ("kinds", "complex_graphs", "loops", "gradients", "derivatives", "generate"))
-    known = {name for name, _ in _core.elementwise_functions()} | set(re.findall(r"(?<=\.)\w+(?=\()|(?<=[\"'])\w+(?=[\"'])", text))
+    text = "".join(
+        pathlib.Path(__file__).with_name(f"{name}.py").read_text()
+        for name in ("kinds", "complex_graphs", "loops", "gradients", "derivatives", "generate")
+    )
+    known = {name for name, _ in _core.elementwise_functions()} | set(
+        re.findall(r"(?<=\.)\w+(?=\()|(?<=[\"'])\w+(?=[\"'])", text)
+    )
     same: dict[int, list[str]] = {}  # names of one function
     for name in cpp.functions():
         value: Any = pt
         for part in name.split("."):
             value = getattr(value, part)
         same.setdefault(id(value), []).append(name)
-    return [names[0] for names in same.values() if not {each.split(".")[-1] for each in names} & known and not {each.split(".")[-1] + "_" for each in names} & known]
+    return [
+        names[0]
+        for names in same.values()
+        if not {each.split(".")[-1] for each in names} & known
+        and not {each.split(".")[-1] + "_" for each in names} & known
+    ]
 
 
 def reason_not_drawn(name: str) -> str | None:
@@ -144,20 +167,28 @@ def report(coverage: Coverage, least: int = 10) -> str:
     missing = [op for op in known if not coverage.ops[op]]
     families = sorted({op.split("{")[0] for op in known})
     pairs = {(a.split("{")[0], b.split("{")[0]) for a, b in coverage.pairs}
-    absent = [f"{a} -> {b}" for a, b in itertools.product(families, families) if (a, b) not in pairs]
+    absent = [
+        f"{a} -> {b}" for a, b in itertools.product(families, families) if (a, b) not in pairs
+    ]
     import bitale as bt
 
     rules = [rule.name for rule in bt.rewrite.rules()]
     unfired = [name for name in rules if not coverage.rules[name]]
     lines = [
-        "graphs: " + ", ".join(f"{count} {name}" for name, count in sorted(coverage.counts.items())),
-        f"ops: {len(known) - len(missing)} of {len(known)}" + (f"; never: {', '.join(missing)}" if missing else ""),
+        "graphs: "
+        + ", ".join(f"{count} {name}" for name, count in sorted(coverage.counts.items())),
+        f"ops: {len(known) - len(missing)} of {len(known)}"
+        + (f"; never: {', '.join(missing)}" if missing else ""),
         f"pairs of ops: {len(coverage.pairs)} of {len(known) ** 2}; of their {len(families)} families "
         f"{len(families) ** 2 - len(absent)} of {len(families) ** 2}",
         f"rules fired: {len(rules) - len(unfired)} of {len(rules)}",
     ]
     if absent:
-        lines.append(f"pairs of families never seen ({len(absent)}): " + ", ".join(absent[:40]) + (" ..." if len(absent) > 40 else ""))
+        lines.append(
+            f"pairs of families never seen ({len(absent)}): "
+            + ", ".join(absent[:40])
+            + (" ..." if len(absent) > 40 else "")
+        )
     if unfired:
         lines.append(f"rules never fired ({len(unfired)}): " + ", ".join(unfired))
     rare = [f"{op} ({count})" for op, count in coverage.ops.most_common()[::-1] if count < least]

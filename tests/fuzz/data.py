@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-dtypes = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+dtypes = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 def special_values(dtype: np.dtype) -> list:
@@ -16,9 +29,17 @@ def special_values(dtype: np.dtype) -> list:
     if dtype == bool:
         return [False, True]
     info = np.iinfo(dtype)
-    return [info.min, info.min + 1, info.max, info.max - 1, 0, 1, 2, info.max // 2, info.max // 2 + 1] + (
-        [-1, -2] if info.min else []
-    )
+    return [
+        info.min,
+        info.min + 1,
+        info.max,
+        info.max - 1,
+        0,
+        1,
+        2,
+        info.max // 2,
+        info.max // 2 + 1,
+    ] + ([-1, -2] if info.min else [])
 
 
 def random_values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -41,12 +62,24 @@ def random_values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) 
         out = rng.integers(low, 7, shape).astype(kind)
     if rng.random() < 0.25:
         with np.errstate(over="ignore"):
-            special = np.array(special_values(kind)).astype(kind) if kind.kind == "f" else np.array(special_values(kind), kind)
+            special = (
+                np.array(special_values(kind)).astype(kind)
+                if kind.kind == "f"
+                else np.array(special_values(kind), kind)
+            )
         out = np.where(rng.random(shape) < 0.5, rng.choice(special, shape), out).astype(kind)
     return np.asarray(out, kind)
 
 
-layouts = ["plain"] * 6 + ["fortran", "strided", "reversed", "unaligned", "byteswapped", "offset", "broadcast"]
+layouts = ["plain"] * 6 + [
+    "fortran",
+    "strided",
+    "reversed",
+    "unaligned",
+    "byteswapped",
+    "offset",
+    "broadcast",
+]
 
 
 def laid_out(value: np.ndarray, layout: str) -> np.ndarray:

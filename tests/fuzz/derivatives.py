@@ -26,7 +26,10 @@ MODES = ("FAST_RUN", "FAST_COMPILE")
 POINTS = np.array([0, 0, 0, 1, -1, 1, 2, -2, 0.5, 4, 0.25, -0.5, 3])
 
 library = types.SimpleNamespace(
-    **{name: getattr(pt, name) for name in "exp log log1p sqrt tanh sin sigmoid reciprocal sqr arcsin maximum minimum clip switch sum prod max concatenate cumsum constant".split()},
+    **{
+        name: getattr(pt, name)
+        for name in "exp log log1p sqrt tanh sin sigmoid reciprocal sqr arcsin maximum minimum clip switch sum prod max concatenate cumsum constant".split()
+    },
     ifelse=bt.ifelse,
     set_subtensor=lambda x, index, y: x[index].set(y),
     inc_subtensor=lambda x, index, y: x[index].inc(y),
@@ -62,7 +65,9 @@ class Program:
 
     def text(self) -> str:
         lines = [f"{name} = {value.tolist()}" for name, value in self.inputs.items()]
-        return "\n".join([*lines, *(f"{name} = {text}" for name, text in self.steps), f"cost = {self.cost}"])
+        return "\n".join(
+            [*lines, *(f"{name} = {text}" for name, text in self.steps), f"cost = {self.cost}"]
+        )
 
     def run(self, m: Any, inputs: dict[str, Any]) -> tuple[Any, list[Any]]:
         env = {"m": m, **inputs}
@@ -83,9 +88,17 @@ def generate(rng: np.random.Generator) -> Program:
         template = str(rng.choice(VECTORS if is_vector else SCALARS))
         indices = rng.integers(0, n, n).tolist()
         text = template.format(
-            v=pick(vectors), u=pick(vectors), s=pick(scalars), t=pick(scalars), i=int(rng.integers(0, n)), k=float(rng.choice([0.5, 2, -1, 3])),
-            c=float(rng.choice([0, 1, -1, 0.5])), mask=[float(b) for b in rng.integers(0, 2, n)], indices=indices, distinct=sorted(set(indices)),
-        )  # fmt: skip
+            v=pick(vectors),
+            u=pick(vectors),
+            s=pick(scalars),
+            t=pick(scalars),
+            i=int(rng.integers(0, n)),
+            k=float(rng.choice([0.5, 2, -1, 3])),
+            c=float(rng.choice([0, 1, -1, 0.5])),
+            mask=[float(b) for b in rng.integers(0, 2, n)],
+            indices=indices,
+            distinct=sorted(set(indices)),
+        )
         name = ("v" if is_vector else "s") + str(number + 2)
         (vectors if is_vector else scalars).append(name)
         steps.append((name, text))
@@ -107,12 +120,18 @@ def expected(program: Program, real: Any) -> tuple[float, np.ndarray] | None:
     for _, text in program.steps:
         # A softmax subtracts the maximum, so that an infinite element makes all results nan, as it does in SciPy.
         softmax = re.fullmatch(r"m\.exp\((\w+)\) / m\.sum\(.*", text)
-        if softmax and any(element.value == np.inf for element in np.asarray(values[softmax[1]], dtype=object).flat):
+        if softmax and any(
+            element.value == np.inf for element in np.asarray(values[softmax[1]], dtype=object).flat
+        ):
             return None
         # A quotient of a value by itself is 1 by a rule that holds everywhere but at 0.
         quotient = re.fullmatch(r"(\w+) / (\w+)", text)
-        if quotient and values[quotient[1]] is values[quotient[2]] and any(
-            element.value == 0 for element in np.asarray(values[quotient[1]], dtype=object).flat
+        if (
+            quotient
+            and values[quotient[1]] is values[quotient[2]]
+            and any(
+                element.value == 0 for element in np.asarray(values[quotient[1]], dtype=object).flat
+            )
         ):
             return None
     for each in intermediate:
@@ -120,7 +139,9 @@ def expected(program: Program, real: Any) -> tuple[float, np.ndarray] | None:
             size = abs(element.value)
             if np.isfinite(size) and (size > 1e6 or 0 < size < 1e-6):
                 return None
-    return float(np.asarray(value).item().value), np.array(duals.gradient(value, first), dtype=float)
+    return float(np.asarray(value).item().value), np.array(
+        duals.gradient(value, first), dtype=float
+    )
 
 
 def wrong(program: Program, modes: tuple[str, ...] = MODES) -> str | None:
@@ -132,7 +153,10 @@ def wrong(program: Program, modes: tuple[str, ...] = MODES) -> str | None:
     # Where rounding decides, as at a tie of computed values, the precisions disagree.
     if not np.allclose(wide[1], narrow[1], rtol=1e-9, atol=1e-9, equal_nan=True):
         return ""
-    variables = {name: pt.tensor(name, dtype="float64", shape=(None,) * value.ndim) for name, value in program.inputs.items()}
+    variables = {
+        name: pt.tensor(name, dtype="float64", shape=(None,) * value.ndim)
+        for name, value in program.inputs.items()
+    }
     cost, _ = program.run(library, variables)
     gradients = bt.grad(cost, list(variables.values()), disconnected_inputs="ignore")
     claimed = np.isfinite(wide[1])

@@ -59,12 +59,18 @@ class Exported(Configuration):
             function.export_c(folder, name="fuzz")
             sources = ["-std=c99", "-O1", "-ffp-contract=off", folder / "fuzz.c"]
         target = folder / "fuzz.so"
-        made = subprocess.run(["cc", "-shared", "-fPIC", *sources, "-lm", "-o", target], capture_output=True, text=True)
+        made = subprocess.run(
+            ["cc", "-shared", "-fPIC", *sources, "-lm", "-o", target],
+            capture_output=True,
+            text=True,
+        )
         if made.returncode:
             raise RuntimeError(f"cc: {made.stderr[:300]}")
         return ctypes.CDLL(str(target)), (folder / "fuzz.h").read_text()
 
-    def _call(self, case: Case, library: Any, header: str, inputs: list[Any]) -> dict[str, np.ndarray]:
+    def _call(
+        self, case: Case, library: Any, header: str, inputs: list[Any]
+    ) -> dict[str, np.ndarray]:
         expected = self.expected(case)
         arguments: list[Any] = []
         held = []
@@ -83,7 +89,9 @@ class Exported(Configuration):
         workspace, lengths = self._sizes(library, header, arguments)
         results = {}
         labels = list(case.outputs) + [f"{new} as {name}" for name, new in case.updates]
-        fields = [f"out{i}" for i in range(len(case.outputs))] + [f"new_{name}" for name, _ in case.updates]
+        fields = [f"out{i}" for i in range(len(case.outputs))] + [
+            f"new_{name}" for name, _ in case.updates
+        ]
         pointers = []
         for label, field in zip(labels, fields):
             right = expected[label.split(" ")[0]]
@@ -102,11 +110,16 @@ class Exported(Configuration):
             raise ValueError(f"code {code}: {library.fuzz_message(code).decode()}")
         return results
 
-    def _sizes(self, library: Any, header: str, arguments: list[Any]) -> tuple[int, dict[str, list[int]]]:
+    def _sizes(
+        self, library: Any, header: str, arguments: list[Any]
+    ) -> tuple[int, dict[str, list[int]]]:
         found = re.search(r"typedef struct fuzz_size \{(.*?)\}", header, re.S)
         if not found:
             return 0, {}
-        fields = [(name, int(count or 1)) for name, count in re.findall(r"int64_t (\w+)(?:\[(\d+)\])?;", found[1])]
+        fields = [
+            (name, int(count or 1))
+            for name, count in re.findall(r"int64_t (\w+)(?:\[(\d+)\])?;", found[1])
+        ]
         values = (ctypes.c_int64 * sum(count for _, count in fields))()
         library.fuzz_sizes.restype = None
         library.fuzz_sizes(*arguments, ctypes.byref(values))

@@ -9,7 +9,16 @@ import numpy as np
 from oracle import language
 from oracle.values import Val, arithmetic
 
-from .case import Case, Input, Step, evaluate_text, is_derivative, names_in, symbolic_input, values_of
+from .case import (
+    Case,
+    Input,
+    Step,
+    evaluate_text,
+    is_derivative,
+    names_in,
+    symbolic_input,
+    values_of,
+)
 from .data import dtypes, layouts, random_values
 
 MAX_ELEMENTS = 3000
@@ -32,7 +41,12 @@ class Refused(Exception):
 class Generator:
     """A growing graph. `kinds` are functions that take a Generator and return the text of one more expression."""
 
-    def __init__(self, rng: np.random.Generator, bt: Any, kinds: list[tuple[float, Callable[[Generator], str]]]):
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        bt: Any,
+        kinds: list[tuple[float, Callable[[Generator], str]]],
+    ):
         self.rng, self.bt, self.kinds = rng, bt, kinds
         self.weights = np.cumsum([weight for weight, _ in kinds])
         self.inputs: list[Input] = []
@@ -46,7 +60,9 @@ class Generator:
             self.lengths[0] = int(rng.choice(long_lengths))
         if rng.random() < 0.02:
             self.lengths = [int(rng.choice([1100, 4099]))]
-        self.favourite = str(rng.choice(["float64", "float64", "float64", "float32", "float16", "int64", "any"]))
+        self.favourite = str(
+            rng.choice(["float64", "float64", "float64", "float32", "float16", "int64", "any"])
+        )
 
     # ---- drawing -----------------------------------------------------------------------------------------------------
 
@@ -63,7 +79,10 @@ class Generator:
         return options[self.below(len(options))]
 
     def dtype(self, kinds: str = "biuf") -> str:
-        if np.dtype("bool" if self.favourite == "any" else self.favourite).kind in kinds and self.favourite != "any":
+        if (
+            np.dtype("bool" if self.favourite == "any" else self.favourite).kind in kinds
+            and self.favourite != "any"
+        ):
             if self.chance(0.6):
                 return self.favourite
         return self.choice([d for d in dtypes if np.dtype(d).kind in kinds])
@@ -72,24 +91,37 @@ class Generator:
         if ndim is None:
             ndim = self.choice([0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5])
         for _ in range(10):
-            shape = tuple(int(self.choice(self.lengths)) if self.chance(0.8) else self.below(4) for _ in range(ndim))
+            shape = tuple(
+                int(self.choice(self.lengths)) if self.chance(0.8) else self.below(4)
+                for _ in range(ndim)
+            )
             if np.prod([max(n, 1) for n in shape], dtype=float) <= MAX_ELEMENTS / 2:
                 return shape
         return tuple(min(n, 2) for n in shape)
 
     # ---- the pool ----------------------------------------------------------------------------------------------------
 
-    def new_input(self, dtype: str | None = None, shape: tuple[int, ...] | None = None, value: Any = None) -> str:
+    def new_input(
+        self, dtype: str | None = None, shape: tuple[int, ...] | None = None, value: Any = None
+    ) -> str:
         free = value is None
         if free:
-            value = random_values(self.rng, dtype or self.dtype(), self.shape() if shape is None else shape)
+            value = random_values(
+                self.rng, dtype or self.dtype(), self.shape() if shape is None else shape
+            )
         value = np.ascontiguousarray(np.asarray(value, dtype)).reshape(np.shape(value))
         knows = self.choice([0.0, 0.5, 1.0])
         static = tuple(n if self.chance(0.7 if n == 1 else knows) else None for n in value.shape)
         shared = self.chance(0.1)
         layout = "plain" if shared else self.choice(layouts)
         if not shared and self.chance(0.06):  # the same array object as another input
-            other = [each for each in self.inputs if each.value.dtype == value.dtype and each.value.shape == value.shape and not each.shared]
+            other = [
+                each
+                for each in self.inputs
+                if each.value.dtype == value.dtype
+                and each.value.shape == value.shape
+                and not each.shared
+            ]
             if other and free:
                 value, layout = other[0].value, f"same:{other[0].name}"
         given = Input(f"x{len(self.inputs)}", value, static, layout, shared)
@@ -101,7 +133,13 @@ class Generator:
         self.variables[name], self.values[name] = variable, value
         self.order.append(name)
 
-    def pick(self, ndim: int | None = None, kinds: str = "biuf", min_ndim: int = 0, nonempty: bool = False) -> str:
+    def pick(
+        self,
+        ndim: int | None = None,
+        kinds: str = "biuf",
+        min_ndim: int = 0,
+        nonempty: bool = False,
+    ) -> str:
         """A variable of this rank (or of at least rank `min_ndim`) and one of these dtype kinds, recent ones with a higher
         probability."""
         fit = [
@@ -115,7 +153,9 @@ class Generator:
         if not fit or self.chance(0.08):
             rank = ndim if ndim is not None else max(min_ndim, self.choice([0, 1, 1, 2, 2, 3]))
             shape = self.shape(rank)
-            return self.new_input(self.dtype(kinds), tuple(max(n, 1) for n in shape) if nonempty else shape)
+            return self.new_input(
+                self.dtype(kinds), tuple(max(n, 1) for n in shape) if nonempty else shape
+            )
         if self.chance(0.5):
             return fit[-1 - self.below(min(3, len(fit)))]
         return self.choice(fit)
@@ -126,14 +166,21 @@ class Generator:
     def fits(self, x: str, y: str) -> bool:
         """Whether two variables broadcast together: lengths are equal, or statically 1."""
         a, b = self.variables[x], self.variables[y]
-        pairs = zip(reversed(list(zip(self.shape_of(x), a.type.shape))), reversed(list(zip(self.shape_of(y), b.type.shape))))
+        pairs = zip(
+            reversed(list(zip(self.shape_of(x), a.type.shape))),
+            reversed(list(zip(self.shape_of(y), b.type.shape))),
+        )
         return all(n == m or s == 1 or t == 1 for (n, s), (m, t) in pairs)
 
     def partner(self, x: str, kinds: str = "biuf") -> str:
         """A variable that broadcasts with x, or a number."""
         if self.chance(0.12):
             return self.number(kinds)
-        fit = [name for name in self.order if self.values[name].dtype.kind in kinds and self.fits(x, name)]
+        fit = [
+            name
+            for name in self.order
+            if self.values[name].dtype.kind in kinds and self.fits(x, name)
+        ]
         if fit and self.chance(0.75):
             return self.choice(fit)
         shape = self.shape_of(x)
@@ -164,27 +211,45 @@ class Generator:
         if self.chance(0.6):
             return str(self.axis(x))
         count = self.between(1, ndim)
-        return str(tuple(int(a) - (ndim if self.chance(0.3) else 0) for a in sorted(self.rng.permutation(ndim)[:count])))
+        return str(
+            tuple(
+                int(a) - (ndim if self.chance(0.3) else 0)
+                for a in sorted(self.rng.permutation(ndim)[:count])
+            )
+        )
 
     # ---- growth ------------------------------------------------------------------------------------------------------
 
-    def case(self, outputs: tuple[str, ...] = (), updates: tuple[tuple[str, str], ...] = ()) -> Case:
+    def case(
+        self, outputs: tuple[str, ...] = (), updates: tuple[tuple[str, str], ...] = ()
+    ) -> Case:
         return Case(tuple(self.inputs), tuple(self.steps), outputs, updates)
 
     def grow(self) -> None:
         """Adds one more step; raises Rejected if the drawn expression does not fit."""
-        kind = self.kinds[int(np.searchsorted(self.weights, self.rng.random() * self.weights[-1], side="right"))][1]
+        kind = self.kinds[
+            int(np.searchsorted(self.weights, self.rng.random() * self.weights[-1], side="right"))
+        ][1]
         self.add(kind(self))
 
     def add(self, text: str) -> tuple[str, ...]:
         """Evaluates an expression by library and oracle, and adds it to the graph."""
         try:
             value = self.evaluate(text)
-        except (ValueError, IndexError, TypeError, AssertionError, MemoryError, ArithmeticError) as error:
+        except (
+            ValueError,
+            IndexError,
+            TypeError,
+            AssertionError,
+            MemoryError,
+            ArithmeticError,
+        ) as error:
             raise Rejected(f"{text}: {error}") from error
         several = isinstance(value, (tuple, list))
         values = list(value) if several else [value]
-        if not all(isinstance(each, Val) for each in values) or any(each.array.size > MAX_ELEMENTS for each in values):
+        if not all(isinstance(each, Val) for each in values) or any(
+            each.array.size > MAX_ELEMENTS for each in values
+        ):
             raise Rejected
         self._prefer_tame(text, values)
         names = tuple(f"v{len(self.variables) + i}" for i in range(len(values)))
@@ -209,7 +274,10 @@ class Generator:
         with arithmetic():
             if is_derivative(text):
                 built = evaluate_text(text, self.bt, self.variables)
-                return values_of(built, {self.variables[each.name]: self.values[each.name] for each in self.inputs})
+                return values_of(
+                    built,
+                    {self.variables[each.name]: self.values[each.name] for each in self.inputs},
+                )
             return evaluate_text(text, language.bt, self.values)
 
     def _require_valid(self, built: Any) -> None:
@@ -247,7 +315,12 @@ class Generator:
                 raise Rejected
 
 
-def random_case(seed: int, bt: Any, kinds: list[tuple[float, Callable[[Generator], str]]], size: int | None = None) -> Case:
+def random_case(
+    seed: int,
+    bt: Any,
+    kinds: list[tuple[float, Callable[[Generator], str]]],
+    size: int | None = None,
+) -> Case:
     """The graph of a seed."""
     g = Generator(np.random.default_rng(seed), bt, kinds)
     g.new_input()

@@ -50,15 +50,26 @@ def _is_rough(case: Case, wrt: list[str]) -> bool:
     if not all(name[0] == "x" for name in wrt) or _holds_constant(case):
         return True
     # Next to a huge value a finite step is lost, even in long double.
-    if any(value.dtype.kind in "iuf" and not (np.abs(value.astype(np.float64)) < 1e12).all() for value in values.values()):
+    if any(
+        value.dtype.kind in "iuf" and not (np.abs(value.astype(np.float64)) < 1e12).all()
+        for value in values.values()
+    ):
         return True
     # Where several equal elements attain the extremum, each gets the whole derivative, whether or not they move
     # together.
-    if any(re.search(r"\b(min|max|max_and_argmax|ptp|maximum|minimum|clip|sort)\(", step.text) for step in case.steps) and any(
-        re.search(r"concatenate|stack|make_vector|tile|repeat|outer|take|broadcast|alloc|\[", step.text) for step in case.steps
+    if any(
+        re.search(r"\b(min|max|max_and_argmax|ptp|maximum|minimum|clip|sort)\(", step.text)
+        for step in case.steps
+    ) and any(
+        re.search(
+            r"concatenate|stack|make_vector|tile|repeat|outer|take|broadcast|alloc|\[", step.text
+        )
+        for step in case.steps
     ):
         return True
-    return any(values[name].dtype != np.float64 or not (np.abs(values[name]) < 1e6).all() for name in wrt)
+    return any(
+        values[name].dtype != np.float64 or not (np.abs(values[name]) < 1e6).all() for name in wrt
+    )
 
 
 def _passes_infinity(case: Case, cost: str) -> bool:
@@ -75,15 +86,27 @@ def _passes_infinity(case: Case, cost: str) -> bool:
 def _holds_constant(case: Case) -> bool:
     """Whether a step is declared to have no derivative, or by convention has another one than differences give, as
     rounding to float16."""
-    return any(re.search(r"float16|_grad|grad_|std|nonzero|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative", step.text) for step in case.steps)
+    return any(
+        re.search(
+            r"float16|_grad|grad_|std|nonzero|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative",
+            step.text,
+        )
+        for step in case.steps
+    )
 
 
-def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
+def _compare(
+    case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator
+) -> str | None:
     values = {g.name: g.value for g in case.inputs}
     directions = {name: rng.uniform(-1, 1, values[name].shape) for name in wrt}
 
     def at(h: float) -> np.ndarray:
-        return _cost(case, cost, {name: values[name].astype(np.longdouble) + h * directions[name] for name in wrt})
+        return _cost(
+            case,
+            cost,
+            {name: values[name].astype(np.longdouble) + h * directions[name] for name in wrt},
+        )
 
     def slope(low: float, high: float) -> float:
         return float((at(high) - at(low)) / (np.longdouble(high) - np.longdouble(low)))
@@ -111,22 +134,31 @@ def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.G
 
 
 def _derivative(case: Case, step: Step) -> np.ndarray:
-    return evaluate(dataclasses.replace(case, outputs=step.names).without_dead())[step.names[0]].array
+    return evaluate(dataclasses.replace(case, outputs=step.names).without_dead())[
+        step.names[0]
+    ].array
 
 
-def _compare_forward(case: Case, step: Step, function: str, wrt: list[str], rng: np.random.Generator) -> str | None:
+def _compare_forward(
+    case: Case, step: Step, function: str, wrt: list[str], rng: np.random.Generator
+) -> str | None:
     """Compares the derivative along a direction, element by element."""
     (name,) = wrt
     x = next(g.value for g in case.inputs if g.name == name)
     direction = np.cos(x)
 
     def slopes(low: float, high: float) -> np.ndarray:
-        at = [_cost(case, function, {name: x.astype(np.longdouble) + h * direction}) for h in (low, high)]
+        at = [
+            _cost(case, function, {name: x.astype(np.longdouble) + h * direction})
+            for h in (low, high)
+        ]
         return (at[1] - at[0]) / (np.longdouble(high) - np.longdouble(low))
 
     with np.errstate(all="ignore"):
         try:
-            differences = np.array([slopes(-STEP, STEP), slopes(-STEP / 3, STEP / 3), slopes(-STEP * 3, STEP * 3)])
+            differences = np.array(
+                [slopes(-STEP, STEP), slopes(-STEP / 3, STEP / 3), slopes(-STEP * 3, STEP * 3)]
+            )
             sides = np.array([slopes(-STEP, 0), slopes(0, STEP)])
         except (ValueError, IndexError, TypeError, AssertionError, NameError):
             return None
@@ -142,14 +174,19 @@ def _compare_forward(case: Case, step: Step, function: str, wrt: list[str], rng:
     return f"{step.names[0]}: the derivative is wrong: {got[index]!r} at {index}, by differences {differences[0][index]!r}"
 
 
-def _compare_second(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
+def _compare_second(
+    case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator
+) -> str | None:
     """Compares the second derivative along a direction: of a Hessian, or of its product with that direction."""
     (name,) = wrt
     x = next(g.value for g in case.inputs if g.name == name)
     direction = np.cos(x)
 
     def curvature(h: float) -> float:
-        low, middle, high = (_cost(case, cost, {name: x.astype(np.longdouble) + s * h * direction}) for s in (-1, 0, 1))
+        low, middle, high = (
+            _cost(case, cost, {name: x.astype(np.longdouble) + s * h * direction})
+            for s in (-1, 0, 1)
+        )
         return float((high - 2 * middle + low) / np.longdouble(h) ** 2)
 
     with np.errstate(all="ignore"):
@@ -162,15 +199,34 @@ def _compare_second(case: Case, step: Step, cost: str, wrt: list[str], rng: np.r
         got, size = float((product * direction).sum()), float(np.abs(product * direction).sum())
     if not np.isfinite(curvatures).all():
         return None
-    spread, scale = max(curvatures) - min(curvatures), max(abs(curvatures[0]), size if np.isfinite(size) else 0)
-    if spread > 1e-3 * scale + 1e-9 or abs(got - curvatures[0]) <= 10 * spread + 1e-4 * scale + 1e-7:
+    spread, scale = (
+        max(curvatures) - min(curvatures),
+        max(abs(curvatures[0]), size if np.isfinite(size) else 0),
+    )
+    if (
+        spread > 1e-3 * scale + 1e-9
+        or abs(got - curvatures[0]) <= 10 * spread + 1e-4 * scale + 1e-7
+    ):
         return None
     return f"{step.names[0]}: the second derivative is wrong: along a direction {got!r}, by differences {curvatures[0]!r}"
 
 
 _comparisons = [
     (re.compile(r"bt\.grad\((.*), (\w+|\[[\w, ]+\]), disconnected_inputs='ignore'\)"), _compare),
-    (re.compile(r"bt\.pushforward\((\w+), (\w+), pt\.cos\(\w+\), disconnected_outputs='ignore'\)"), _compare_forward),
-    (re.compile(r"bt\.hessian\((\w+\.sum\(\)), (\w+), disconnected_inputs='ignore'\)"), _compare_second),
-    (re.compile(r"bt\.hessian_vector_product\((\w+\.sum\(\)), (\w+), pt\.cos\(\w+\), disconnected_inputs='ignore'\)"), _compare_second),
+    (
+        re.compile(
+            r"bt\.pushforward\((\w+), (\w+), pt\.cos\(\w+\), disconnected_outputs='ignore'\)"
+        ),
+        _compare_forward,
+    ),
+    (
+        re.compile(r"bt\.hessian\((\w+\.sum\(\)), (\w+), disconnected_inputs='ignore'\)"),
+        _compare_second,
+    ),
+    (
+        re.compile(
+            r"bt\.hessian_vector_product\((\w+\.sum\(\)), (\w+), pt\.cos\(\w+\), disconnected_inputs='ignore'\)"
+        ),
+        _compare_second,
+    ),
 ]

@@ -60,7 +60,12 @@ def lengths_differ(g: Generator) -> str:
         raise Rejected
     y = g.new_input(g.values[x].dtype.name, tuple(shape))
     others = [i for i in range(len(shape)) if i != axis]
-    forms = [f"pt.add({x}, {y})", f"pt.maximum({y}, {x})", f"pt.switch({x} > 0, {x}, {y})", f"pt.stack([{x}, {y}])"]
+    forms = [
+        f"pt.add({x}, {y})",
+        f"pt.maximum({y}, {x})",
+        f"pt.switch({x} > 0, {x}, {y})",
+        f"pt.stack([{x}, {y}])",
+    ]
     if others:
         forms.append(f"pt.concatenate([{x}, {y}], axis={g.choice(others)})")
     forms.append(f"{x}[...].set({y})")
@@ -76,7 +81,9 @@ def wrong_mask(g: Generator) -> str:
         raise Rejected
     mask = g.new_input("bool", value=g.rng.random(n) < 0.5)
     at = ", ".join([":"] * axis + [mask])
-    return f"{x}[{at}]" + (g.choice(["", ".set(1)", ".inc(1)"]) if g.values[x].dtype != bool else "")
+    return f"{x}[{at}]" + (
+        g.choice(["", ".set(1)", ".inc(1)"]) if g.values[x].dtype != bool else ""
+    )
 
 
 @wrong
@@ -84,7 +91,18 @@ def wrong_axis(g: Generator) -> str:
     x = g.pick()
     ndim = g.values[x].ndim
     axis = g.choice([ndim, -ndim - 1, 7])
-    name = g.choice(["sum", "max", "argmax", "mean", "cumsum", "sort", "squeeze", "any" if g.values[x].dtype == bool else "prod"])
+    name = g.choice(
+        [
+            "sum",
+            "max",
+            "argmax",
+            "mean",
+            "cumsum",
+            "sort",
+            "squeeze",
+            "any" if g.values[x].dtype == bool else "prod",
+        ]
+    )
     return f"pt.{name}({x}, axis={axis})"
 
 
@@ -124,8 +142,13 @@ def wrong_product(g: Generator) -> str:
 def wrong_promise(g: Generator) -> str:
     x = g.pick(min_ndim=1)
     shape = [n + (i == 0) for i, n in enumerate(g.shape_of(x))]
-    return g.choice([f"pt.specify_shape({x}, {tuple(shape)})", f"bt.raise_op.Assert('no')({x}, pt.constant(False))",
-                     f"bt.raise_op.Assert('no')({x}, {x}.shape[0] > 100000)"])  # fmt: skip
+    return g.choice(
+        [
+            f"pt.specify_shape({x}, {tuple(shape)})",
+            f"bt.raise_op.Assert('no')({x}, pt.constant(False))",
+            f"bt.raise_op.Assert('no')({x}, {x}.shape[0] > 100000)",
+        ]
+    )
 
 
 @wrong
@@ -148,7 +171,10 @@ def family(error: BaseException) -> str:
 
 
 # For these expressions the class of error deliberately differs: NumPy detects another of several errors first.
-either = {frozenset(("ValueError", "IndexError")): "axis", frozenset(("AssertionError", "ValueError")): "specify_shape"}
+either = {
+    frozenset(("ValueError", "IndexError")): "axis",
+    frozenset(("AssertionError", "ValueError")): "specify_shape",
+}
 
 
 def alike(expected: BaseException, got: BaseException, text: str) -> bool:
@@ -156,7 +182,9 @@ def alike(expected: BaseException, got: BaseException, text: str) -> bool:
     return len(pair) == 1 or (pair in either and either[pair] in text)
 
 
-def check_invalid(seed: int, bt: Any, configurations: list[Configuration] | None = None) -> Failure | None:
+def check_invalid(
+    seed: int, bt: Any, configurations: list[Configuration] | None = None
+) -> Failure | None:
     """Checks a random graph extended by one expression that has no value."""
     rng = np.random.default_rng([seed, 1])
     g = Generator(rng, bt, registry)
@@ -173,11 +201,19 @@ def check_invalid(seed: int, bt: Any, configurations: list[Configuration] | None
         except Rejected:
             continue
         except (ValueError, IndexError, TypeError, AssertionError) as error:
-            return _refused(g, text, error, bt, configurations or [ALL[i] for i in rng.permutation(len(ALL) - 1)[:2]])
+            return _refused(
+                g,
+                text,
+                error,
+                bt,
+                configurations or [ALL[i] for i in rng.permutation(len(ALL) - 1)[:2]],
+            )
     return None
 
 
-def _refused(g: Generator, text: str, expected: Exception, bt: Any, configurations: list[Configuration]) -> Failure | None:
+def _refused(
+    g: Generator, text: str, expected: Exception, bt: Any, configurations: list[Configuration]
+) -> Failure | None:
     step = Step((f"v{len(g.variables)}",), text)
     case = Case(tuple(g.inputs), (*g.steps, step), step.names).without_dead()
     try:
@@ -185,7 +221,11 @@ def _refused(g: Generator, text: str, expected: Exception, bt: Any, configuratio
     except Exception as error:
         if alike(expected, error, text):
             return None
-        return Failure(case, None, f"building raises {type(error).__name__} ({str(error)[:100]}), expected {type(expected).__name__}: {expected}")
+        return Failure(
+            case,
+            None,
+            f"building raises {type(error).__name__} ({str(error)[:100]}), expected {type(expected).__name__}: {expected}",
+        )
     if isinstance(built, (list, tuple)) or is_derivative(text):
         return None
     for configuration in configurations:
@@ -193,14 +233,24 @@ def _refused(g: Generator, text: str, expected: Exception, bt: Any, configuratio
             got = configuration.results(case, bt)
         except Exception as error:
             if not alike(expected, error, text):
-                return Failure(case, configuration, f"raises {type(error).__name__} ({str(error).splitlines()[0][:100]}), expected {type(expected).__name__}: {expected}")
+                return Failure(
+                    case,
+                    configuration,
+                    f"raises {type(error).__name__} ({str(error).splitlines()[0][:100]}), expected {type(expected).__name__}: {expected}",
+                )
             continue
-        of_lengths = family(expected) == "ValueError" or "boolean index did not match" in str(expected)
+        of_lengths = family(expected) == "ValueError" or "boolean index did not match" in str(
+            expected
+        )
         if configuration.rewrites and of_lengths and _raises(case, bt, NATIVE_AS_BUILT):
             # shape_unsafe rules assume that lengths match: eliminating an operand also eliminates the check of its
             # lengths
             continue
-        return Failure(case, configuration, f"no error: got {got[step.names[0]]!r}, expected {type(expected).__name__}: {expected}")
+        return Failure(
+            case,
+            configuration,
+            f"no error: got {got[step.names[0]]!r}, expected {type(expected).__name__}: {expected}",
+        )
     return None
 
 

@@ -46,7 +46,11 @@ of_bits = {"nextafter", "copysign", "signbit"}
 def elementwise_functions() -> list[tuple[str, int]]:
     from bitale import _core
 
-    return [(name, arity) for name, arity in _core.elementwise_functions() if name not in with_parameters | of_bits]
+    return [
+        (name, arity)
+        for name, arity in _core.elementwise_functions()
+        if name not in with_parameters | of_bits
+    ]
 
 
 _functions: list[tuple[str, int]] = []
@@ -99,7 +103,9 @@ def hypergeometric(g: Generator) -> str:
 def sign_of_number(g: Generator) -> str:
     x = g.pick(kinds="f")
     number = f"pt.switch(pt.isnan({x}) | pt.eq({x}, 0), 1.0, {x})"
-    return f"pt.signbit({number})" if g.chance(0.3) else f"pt.copysign({g.partner(x, 'f')}, {number})"
+    return (
+        f"pt.signbit({number})" if g.chance(0.3) else f"pt.copysign({g.partner(x, 'f')}, {number})"
+    )
 
 
 @kind(5)
@@ -111,7 +117,10 @@ def cast(g: Generator) -> str:
         info = np.iinfo(dtype)
         # The conversion of a value outside the target's range is platform-dependent.
         wide = value.array.astype("longdouble")
-        if not wide.size or not (np.isfinite(wide) & (wide > info.min / 2 - 1) & (wide < info.max / 2)).all():
+        if (
+            not wide.size
+            or not (np.isfinite(wide) & (wide > info.min / 2 - 1) & (wide < info.max / 2)).all()
+        ):
             raise Rejected
         if info.min == 0 and not (value.array >= 0).all():
             raise Rejected
@@ -122,7 +131,15 @@ def cast(g: Generator) -> str:
 def composed(g: Generator) -> str:
     name = g.choice(["logaddexp", "xlogy", "isclose", "divmod", "ceil_intdiv", "largest", "smallest", "isposinf", "isneginf",
                      "isfinite", "deg2rad", "rad2deg", "full_like", "zeros_like", "ones_like"])  # fmt: skip
-    if name in ("zeros_like", "ones_like", "isposinf", "isneginf", "isfinite", "deg2rad", "rad2deg"):
+    if name in (
+        "zeros_like",
+        "ones_like",
+        "isposinf",
+        "isneginf",
+        "isfinite",
+        "deg2rad",
+        "rad2deg",
+    ):
         return f"pt.{name}({g.pick()})"
     if name in ("logaddexp", "xlogy"):
         x = g.pick(kinds="f")
@@ -153,7 +170,11 @@ def of_numpy(g: Generator) -> str:
         return f"pt.{name}([{x}, {x}])"
     if name in ("isin", "lexsort"):
         x = g.pick(min_ndim=1, kinds="iu")
-        return f"pt.isin({x}, {g.pick(kinds='iu')})" if name == "isin" else f"pt.lexsort(({x}, {x} % 3))"
+        return (
+            f"pt.isin({x}, {g.pick(kinds='iu')})"
+            if name == "isin"
+            else f"pt.lexsort(({x}, {x} % 3))"
+        )
     if name == "count_nonzero":
         return f"pt.count_nonzero({g.pick()})"
     if name == "cumulative_sum":
@@ -170,7 +191,12 @@ def of_numpy(g: Generator) -> str:
         raise Rejected
     if name == "pool_2d":
         return f"pt.pool_2d(pt.outer({x}, {x}), 1, stride=2)"
-    arguments = {"vander": f"{x}, 3", "polyval": f"{x}[:2], pt.tanh({x})", "partition": f"{x}, 0", "convolve": f"{x}, {x}"}
+    arguments = {
+        "vander": f"{x}, 3",
+        "polyval": f"{x}[:2], pt.tanh({x})",
+        "partition": f"{x}, 0",
+        "convolve": f"{x}, {x}",
+    }
     return f"pt.{name}({arguments.get(name, x)})"
 
 
@@ -227,11 +253,19 @@ def draw(g: Generator) -> str:
     shape."""
     x = g.pick(kinds="f")
     seed = g.between(0, 2**31)
-    rng = f"bt.random.stream({seed})" if g.chance(0.7) else f"pt.random.as_rng(bt.random.stream({seed})).fold({g.between(0, 9)})"
+    rng = (
+        f"bt.random.stream({seed})"
+        if g.chance(0.7)
+        else f"pt.random.as_rng(bt.random.stream({seed})).fold({g.between(0, 9)})"
+    )
     size = g.values[x].shape if g.values[x].ndim == 0 or g.chance(0.5) else g.shape(g.between(0, 3))
     if g.chance(0.2):
         return draw_of_vectors(g, rng)
-    first = g.choice([x, f"pt.abs({x})"]) if size == g.values[x].shape else g.choice(["0.5", "2.0", "0.0"])
+    first = (
+        g.choice([x, f"pt.abs({x})"])
+        if size == g.values[x].shape
+        else g.choice(["0.5", "2.0", "0.0"])
+    )
     if g.chance(0.6):
         return f"pt.random.uniform(0.0, {first}, size={size!r}, rng={rng})"
     # Uniform numbers equal the oracle's bit for bit. Other draws may differ in the last bits, which later steps may
@@ -252,7 +286,9 @@ def _call(g: Generator, name: str, x: str, arguments: str) -> str:
 
 @kind(14)
 def reduction(g: Generator) -> str:
-    name = g.choice(["sum", "sum", "sum", "prod", "max", "min", "mean", "mean", "var", "std", "all", "any"])
+    name = g.choice(
+        ["sum", "sum", "sum", "prod", "max", "min", "mean", "mean", "var", "std", "all", "any"]
+    )
     x = g.pick(kinds="b" if name in ("all", "any") else "biuf")
     extra = ", keepdims=True" if g.chance(0.25) else ""
     if name in ("var", "std") and g.chance(0.2):
@@ -277,7 +313,11 @@ def running(g: Generator) -> str:
     name = g.choice(["cumsum", "cumsum", "cumprod", "diff"])
     x = g.pick(min_ndim=1)
     if name == "diff":
-        return f"pt.diff({x}, n={g.between(0, 2)}, axis={g.axis(x)})" if g.values[x].dtype.kind in "iuf" else f"pt.diff({x})"
+        return (
+            f"pt.diff({x}, n={g.between(0, 2)}, axis={g.axis(x)})"
+            if g.values[x].dtype.kind in "iuf"
+            else f"pt.diff({x})"
+        )
     return _call(g, name, x, f"axis={'None' if g.chance(0.15) else g.axis(x)}")
 
 
@@ -317,7 +357,9 @@ def rearranged(g: Generator) -> str:
     if name == "roll":
         return f"pt.roll({x}, {g.between(-5, 5)}, axis={'None' if g.chance(0.3) else g.axis(x)})"
     if name == "tile":
-        return f"pt.tile({x}, {tuple(g.between(0 if g.chance(0.1) else 1, 2) for _ in range(ndim))})"
+        return (
+            f"pt.tile({x}, {tuple(g.between(0 if g.chance(0.1) else 1, 2) for _ in range(ndim))})"
+        )
     if name == "repeat":
         return f"pt.repeat({x}, {g.between(0 if g.chance(0.1) else 1, 3)}, axis={'None' if g.chance(0.3) else g.axis(x)})"
     if name == "join_dims":
@@ -347,10 +389,16 @@ def moved(g: Generator) -> str:
     if name == "T":
         return f"{x}.T"
     if name == "transpose":
-        return f"pt.transpose({x}, {tuple(int(a) for a in g.rng.permutation(ndim))})" if ndim else f"pt.transpose({x})"
+        return (
+            f"pt.transpose({x}, {tuple(int(a) for a in g.rng.permutation(ndim))})"
+            if ndim
+            else f"pt.transpose({x})"
+        )
     if name == "dimshuffle":
         static = g.variables[x].type.shape
-        pattern: list[Any] = [int(a) for a in g.rng.permutation(ndim) if static[a] != 1 or g.chance(0.7)]
+        pattern: list[Any] = [
+            int(a) for a in g.rng.permutation(ndim) if static[a] != 1 or g.chance(0.7)
+        ]
         for _ in range(g.below(3)):
             pattern.insert(g.below(len(pattern) + 1), "x")
         return f"{x}.dimshuffle({', '.join(map(repr, pattern))})"
@@ -403,7 +451,14 @@ def reshape(g: Generator) -> str:
 @kind(3)
 def shape(g: Generator) -> str:
     x = g.pick(min_ndim=1)
-    return g.choice([f"{x}.shape", f"pt.shape({x})", f"pt.shape_i({x}, {g.below(g.values[x].ndim)})", f"{x}.shape[{g.axis(x)}]"])
+    return g.choice(
+        [
+            f"{x}.shape",
+            f"pt.shape({x})",
+            f"pt.shape_i({x}, {g.below(g.values[x].ndim)})",
+            f"{x}.shape[{g.axis(x)}]",
+        ]
+    )
 
 
 @kind(2)
@@ -429,15 +484,23 @@ def filled(g: Generator) -> str:
     if name in ("zeros", "ones"):
         return f"pt.{name}(({''.join(_length(g, n) + ', ' for n in g.shape(g.below(3)))}), dtype={g.dtype()!r})"
     if name == "full":
-        return f"pt.full(({''.join(_length(g, n) + ', ' for n in g.shape(g.below(3)))}), {g.pick(0)})"
+        return (
+            f"pt.full(({''.join(_length(g, n) + ', ' for n in g.shape(g.below(3)))}), {g.pick(0)})"
+        )
     x = g.pick()
     shape = [g.choice(g.lengths) for _ in range(g.below(3))] if g.values[x].ndim < 4 else []
     static = g.variables[x].type.shape
-    shape += [g.choice(g.lengths) if n == 1 and s == 1 else n for n, s in zip(g.shape_of(x), static)]
+    shape += [
+        g.choice(g.lengths) if n == 1 and s == 1 else n for n, s in zip(g.shape_of(x), static)
+    ]
     if np.prod(shape, dtype=float) > MAX_ELEMENTS:
         raise Rejected
     lengths = "".join(_length(g, n) + ", " for n in shape)
-    return f"pt.broadcast_to({x}, ({lengths}))" if name == "broadcast_to" else f"pt.alloc({x}, ({lengths}))"
+    return (
+        f"pt.broadcast_to({x}, ({lengths}))"
+        if name == "broadcast_to"
+        else f"pt.alloc({x}, ({lengths}))"
+    )
 
 
 @kind(2)
@@ -447,7 +510,11 @@ def arange(g: Generator) -> str:
     start, step = g.between(-3, 3), g.choice([1, 1, 2, 3, -1, -2])
     stop = start + step * g.choice(g.lengths) + g.below(2)
     if g.chance(0.2):
-        return f"pt.arange({start}, {stop}, {step}, dtype={g.dtype('iuf')!r})" if min(start, stop) >= 0 else f"pt.arange({start / 2}, {stop / 2}, {step / 4})"
+        return (
+            f"pt.arange({start}, {stop}, {step}, dtype={g.dtype('iuf')!r})"
+            if min(start, stop) >= 0
+            else f"pt.arange({start / 2}, {stop / 2}, {step / 4})"
+        )
     return f"pt.arange({start}, {stop}, {step})"
 
 
@@ -468,9 +535,15 @@ def _alike(g: Generator, x: str, free: int | None) -> str:
 
     def same(name: str) -> bool:
         other = g.shape_of(name)
-        return len(other) == len(shape) and all(n == m or i == free for i, (n, m) in enumerate(zip(shape, other)))
+        return len(other) == len(shape) and all(
+            n == m or i == free for i, (n, m) in enumerate(zip(shape, other))
+        )
 
-    fit = [name for name in g.order if same(name) and (g.values[name].dtype == g.values[x].dtype or g.chance(0.2))]
+    fit = [
+        name
+        for name in g.order
+        if same(name) and (g.values[name].dtype == g.values[x].dtype or g.chance(0.2))
+    ]
     if fit and g.chance(0.8):
         return g.choice(fit)
     target = list(shape)
@@ -524,8 +597,13 @@ def _integer(g: Generator, n: int) -> str:
     i = g.between(-n, n - 1)
     if g.chance(0.7):
         return str(i)
-    fit = [name for name in g.order if g.values[name].ndim == 0 and g.values[name].dtype.kind in "iu"
-           and -n <= int(g.values[name].array) < n]  # fmt: skip
+    fit = [
+        name
+        for name in g.order
+        if g.values[name].ndim == 0
+        and g.values[name].dtype.kind in "iu"
+        and -n <= int(g.values[name].array) < n
+    ]
     return g.choice(fit) if fit and g.chance(0.5) else g.new_input(g.dtype("i"), value=np.array(i))
 
 
@@ -533,28 +611,49 @@ def _array(g: Generator, n: int, shape: tuple[int, ...]) -> str:
     """Integers that index n elements: a constant, a variable, or an expression."""
     if n == 0 and np.prod(shape) > 0:
         raise Rejected
-    fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.kind in "iu"
-           and ((g.values[name].array.astype(float) >= -n) & (g.values[name].array.astype(float) < n)).all()]  # fmt: skip
+    fit = [
+        name
+        for name in g.order
+        if g.values[name].shape == shape
+        and g.values[name].dtype.kind in "iu"
+        and (
+            (g.values[name].array.astype(float) >= -n) & (g.values[name].array.astype(float) < n)
+        ).all()
+    ]
     if fit and g.chance(0.4):
         return g.choice(fit)
     values = g.rng.integers(-n if g.chance(0.5) else 0, max(n, 1), shape)
     if g.chance(0.2) and len(shape) == 1 and shape[0] <= n:
         return f"pt.arange({shape[0]})"
     if g.chance(0.5) and values.size < 40:
-        return f"np.array({values.tolist()}, 'int64').reshape({shape})" if values.ndim != 1 else f"np.array({values.tolist()}, 'int64')"
-    return g.new_input(g.choice(["int64", "int64", "int32", "int8" if n < 128 else "int16"]), value=values)
+        return (
+            f"np.array({values.tolist()}, 'int64').reshape({shape})"
+            if values.ndim != 1
+            else f"np.array({values.tolist()}, 'int64')"
+        )
+    return g.new_input(
+        g.choice(["int64", "int64", "int32", "int8" if n < 128 else "int16"]), value=values
+    )
 
 
 def _mask(g: Generator, shape: tuple[int, ...]) -> str:
-    fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype == bool]
+    fit = [
+        name for name in g.order if g.values[name].shape == shape and g.values[name].dtype == bool
+    ]
     if fit and g.chance(0.5):
         return g.choice(fit)
-    close = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.kind == "f"]
+    close = [
+        name
+        for name in g.order
+        if g.values[name].shape == shape and g.values[name].dtype.kind == "f"
+    ]
     if close and g.chance(0.4):
         return f"{g.choice(close)} > {g.choice(['0', '0.3', '-1'])}"
     values = g.rng.random(shape) < g.choice([0.5, 0.5, 0.1, 0.9])
     if g.chance(0.3) and values.size < 40:
-        return f"np.array({values.tolist()}, 'bool')" if values.size else f"np.zeros({shape}, 'bool')"
+        return (
+            f"np.array({values.tolist()}, 'bool')" if values.size else f"np.zeros({shape}, 'bool')"
+        )
     return g.new_input("bool", value=values)
 
 
@@ -563,7 +662,9 @@ def index(g: Generator, x: str, basic: bool) -> str:
     shape = g.shape_of(x)
     items: list[str] = []
     dims = list(shape)
-    common = (g.choice([1, 2, 3, *g.lengths]),) if g.chance(0.85) else (g.between(1, 3), g.between(1, 3))
+    common = (
+        (g.choice([1, 2, 3, *g.lengths]),) if g.chance(0.85) else (g.between(1, 3), g.between(1, 3))
+    )
     if g.chance(0.05):
         common = ()
     axis = 0
@@ -576,7 +677,13 @@ def index(g: Generator, x: str, basic: bool) -> str:
             items.append("None")
         draw = g.rng.random()
         if basic or draw < 0.5:
-            items.append(_integer(g, dims[axis]) if g.chance(0.3) else _slice(g, dims[axis]) if g.chance(0.8) else ":")
+            items.append(
+                _integer(g, dims[axis])
+                if g.chance(0.3)
+                else _slice(g, dims[axis])
+                if g.chance(0.8)
+                else ":"
+            )
             axis += 1
         elif draw < 0.85 and not masks:
             items.append(_array(g, dims[axis], common))
@@ -617,9 +724,17 @@ def updated(g: Generator) -> str:
     if g.chance(0.3):
         shape = shape[g.below(len(shape) + 1) :]
     dtype = part.dtype.name
-    fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.name == dtype]
+    fit = [
+        name
+        for name in g.order
+        if g.values[name].shape == shape and g.values[name].dtype.name == dtype
+    ]
     if g.chance(0.15):
-        y = g.choice({"b": ["np.True_", "np.False_"], "f": ["0.5", "2.0", "0.0"]}.get(part.dtype.kind, ["0", "1", "3"]))
+        y = g.choice(
+            {"b": ["np.True_", "np.False_"], "f": ["0.5", "2.0", "0.0"]}.get(
+                part.dtype.kind, ["0", "1", "3"]
+            )
+        )
     elif fit and g.chance(0.6):
         y = g.choice(fit)
     else:
@@ -689,7 +804,10 @@ def _well_conditioned(g: Generator, most: int = 12) -> tuple[str, str]:
     if max(shape[-2:], default=0) > most or len(shape) > 4:
         raise Rejected
     bounded = f"pt.tanh({x})"
-    return f"(pt.matmul({bounded}, pt.swapaxes({bounded}, -1, -2)) + 3 * pt.eye({x}.shape[{len(shape) - 2}], dtype='{g.values[x].dtype}'))", x
+    return (
+        f"(pt.matmul({bounded}, pt.swapaxes({bounded}, -1, -2)) + 3 * pt.eye({x}.shape[{len(shape) - 2}], dtype='{g.values[x].dtype}'))",
+        x,
+    )
 
 
 @kind(4)
@@ -704,12 +822,26 @@ def factored(g: Generator) -> str:
     if g.chance(0.15):
         return f"bt.grad(pt.sum({factor}), {x}, disconnected_inputs='ignore')"
     if g.chance(0.3):
-        return g.choice([f"pt.linalg.det({matrix})", f"pt.linalg.det({matrix})", f"pt.linalg.slogdet({matrix})[1]", f"pt.linalg.inv({matrix})"])
+        return g.choice(
+            [
+                f"pt.linalg.det({matrix})",
+                f"pt.linalg.det({matrix})",
+                f"pt.linalg.slogdet({matrix})[1]",
+                f"pt.linalg.inv({matrix})",
+            ]
+        )
     if g.chance(0.3):
-        decomposed = ("pinv({})", "expm(0.2 * {})", "solve_sylvester({0}, {0}, {0})", "lstsq({0}, {0})[0]")
+        decomposed = (
+            "pinv({})",
+            "expm(0.2 * {})",
+            "solve_sylvester({0}, {0}, {0})",
+            "lstsq({0}, {0})[0]",
+        )
         return f"pt.linalg.{g.choice(decomposed).format(matrix)}"
     shape, form = g.shape_of(x), g.choice(["triangular", "triangular", "cho_solve", "solve"])
-    b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
+    b = g.new_input(
+        g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1]
+    )
     values = g.values[b].array
     if values.size and np.abs(values[np.isfinite(values)], dtype=float).max(initial=0) > 1e30:
         raise Rejected  # intermediate products of elimination may overflow although the result does not
@@ -717,14 +849,18 @@ def factored(g: Generator) -> str:
     if form == "cho_solve":
         return f"pt.linalg.cho_solve(({factor}, {lower}), {b}, b_ndim={b_ndim})"
     if form == "solve":
-        return f"pt.linalg.solve({matrix}, {b}, transposed={g.choice([True, False])}, b_ndim={b_ndim})"
+        return (
+            f"pt.linalg.solve({matrix}, {b}, transposed={g.choice([True, False])}, b_ndim={b_ndim})"
+        )
     return f"pt.linalg.solve_triangular({factor}, {b}, trans={g.choice([0, 1])}, lower={lower}, b_ndim={b_ndim})"
 
 
 def _right_side(g: Generator, x: str) -> tuple[str, int]:
     """A right-hand side of moderate values with as many rows as x, and 1 for vectors or 2 for matrices."""
     shape = g.shape_of(x)
-    b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
+    b = g.new_input(
+        g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1]
+    )
     if not np.isfinite(g.values[b].array).all():
         raise Rejected  # the algorithm determines which results a nan reaches
     return f"pt.tanh({b})", 2 if g.values[b].ndim == len(shape) else 1
@@ -781,9 +917,14 @@ def decomposed(g: Generator) -> str:
     if g.chance(0.5):
         dominant = f"pt.flip({dominant}, axis=-2)"
     factors = f"pt.linalg.lu_factor({dominant})"
-    return g.choice([f"{factors}[0]", f"pt.linalg.pivot_to_permutation({factors}[1], inverse={g.choice([True, False])})",
-                     f"pt.linalg.lu_solve({factors}, {b}, trans={g.choice([True, False])}, b_ndim={b_ndim})",
-                     f"pt.linalg.lu({dominant})[{g.below(3)}]"])  # fmt: skip
+    return g.choice(
+        [
+            f"{factors}[0]",
+            f"pt.linalg.pivot_to_permutation({factors}[1], inverse={g.choice([True, False])})",
+            f"pt.linalg.lu_solve({factors}, {b}, trans={g.choice([True, False])}, b_ndim={b_ndim})",
+            f"pt.linalg.lu({dominant})[{g.below(3)}]",
+        ]
+    )
 
 
 @kind(1)
@@ -808,15 +949,29 @@ def convolved(g: Generator) -> str:
     dtype = g.values[x].dtype
     if g.values[x].array.size > 500:
         raise Rejected
-    fit = [n for n in g.order if g.values[n].dtype == dtype and g.values[n].ndim == dims and 0 < g.values[n].array.size < 50]
-    y = g.choice(fit) if fit and g.chance(0.6) else g.new_input(dtype.name, tuple(g.choice([1, 2, 3, 5]) for _ in range(dims)))
+    fit = [
+        n
+        for n in g.order
+        if g.values[n].dtype == dtype
+        and g.values[n].ndim == dims
+        and 0 < g.values[n].array.size < 50
+    ]
+    y = (
+        g.choice(fit)
+        if fit and g.chance(0.6)
+        else g.new_input(dtype.name, tuple(g.choice([1, 2, 3, 5]) for _ in range(dims)))
+    )
     return f"pt.signal.convolve{dims}d({x}, {y}, mode={g.choice(['full', 'valid', 'same'])!r})"
 
 
 @kind(1)
 def part_of_matrix(g: Generator) -> str:
     name = g.choice(["tril", "triu", "diagonal", "trace", "diag"])
-    x = g.pick(g.choice([1, 2]), nonempty=True) if name == "diag" else g.pick(min_ndim=2, nonempty=True)
+    x = (
+        g.pick(g.choice([1, 2]), nonempty=True)
+        if name == "diag"
+        else g.pick(min_ndim=2, nonempty=True)
+    )
     if name == "trace" and g.values[x].dtype.kind not in "iuf":
         raise Rejected
     return f"pt.{name}({x}, {g.choice([0, 0, 1, -1, 2])})"
@@ -837,7 +992,11 @@ def _condition(g: Generator) -> str:
 def chosen(g: Generator) -> str:
     x = g.pick()
     ndim, dtype = g.values[x].ndim, g.values[x].dtype
-    fit = [name for name in g.order if g.values[name].ndim == ndim and g.values[name].dtype == dtype and name != x]
+    fit = [
+        name
+        for name in g.order
+        if g.values[name].ndim == ndim and g.values[name].dtype == dtype and name != x
+    ]
     y = g.choice(fit) if fit else g.new_input(dtype.name, g.shape_of(x))
     if g.chance(0.3):
         return f"bt.ifelse({_condition(g)}, [{x}, {y}], [{y}, {x}])"
@@ -849,7 +1008,14 @@ def inner_graph(g: Generator) -> str:
     """An OpFromGraph of a few operations, whose input x need not be a leaf."""
     x = g.pick(kinds="iuf")
     other = g.choice([name for name in g.order if name != x] or [x])
-    forms = ["pt.abs({x})", "{x} + {x}", "-{x}", "{x} * {x}", "pt.sum({x})", "pt.switch({x} > 0, {x}, {x} - {x})"]
+    forms = [
+        "pt.abs({x})",
+        "{x} + {x}",
+        "-{x}",
+        "{x} * {x}",
+        "pt.sum({x})",
+        "pt.switch({x} > 0, {x}, {x} - {x})",
+    ]
     one, two = (g.choice(forms).format(x=x) for _ in range(2))
     inline = g.chance(0.5)
     if any(isinstance(g.variables[name], g.bt.graph.Constant) for name in (x, other)):
@@ -867,7 +1033,11 @@ def loop(g: Generator) -> str:
     shape, dtype = g.values[x].shape, g.values[x].dtype.name
     if shape[0] > 12:
         raise Rejected
-    fit = [name for name in g.order if g.values[name].shape == shape[1:] and g.values[name].dtype == dtype]
+    fit = [
+        name
+        for name in g.order
+        if g.values[name].shape == shape[1:] and g.values[name].dtype == dtype
+    ]
     s = g.choice(fit) if fit and g.chance(0.5) else g.new_input(dtype, shape[1:])
     half = f"np.{dtype}(0.5)"
     steps = [f"pt.tanh(s * {half} + e)", f"s * {half} + e", "pt.maximum(s, e)", "pt.switch(s > e, s, e)", "s + e", "s * pt.cos(e)", "e",
@@ -883,7 +1053,9 @@ def loop(g: Generator) -> str:
     more = f", go_backwards={g.chance(0.3)}, return_updates=False)"
     if form == 1:
         also = g.choice(["s * e", "pt.sum(s + e)", "e", "s", "pt.exp(-abs(s))"])
-        return f"bt.scan(lambda e, s: ({step}, {also}), sequences={x}, outputs_info=[{s}, None]{more}"
+        return (
+            f"bt.scan(lambda e, s: ({step}, {also}), sequences={x}, outputs_info=[{s}, None]{more}"
+        )
     if form == 2:
         other = g.choice(["pt.tanh(r + s)", f"r * {half} + e", "s", "r + e"])
         return f"bt.scan(lambda e, s, r: ({step}, {other}), sequences=[{x}], outputs_info=[{s}, {s}]{more}"
@@ -895,9 +1067,16 @@ def loop_of_other_states(g: Generator) -> str:
     """A scan with an integer or boolean state, with a stop condition, or nested in another scan."""
     form = g.choice(["i", "b", "until", "nest"])
     if form in "ib":
-        x = g.new_input(g.choice(["int64", "int32", "int8", "uint8"]) if form == "i" else "bool", (g.between(0, 4), g.between(0, 5)))
+        x = g.new_input(
+            g.choice(["int64", "int32", "int8", "uint8"]) if form == "i" else "bool",
+            (g.between(0, 4), g.between(0, 5)),
+        )
         s = g.new_input(g.values[x].dtype.name, g.values[x].shape[1:])
-        step = g.choice(["s + e", "s - e", "s ^ e", "pt.maximum(s, e)", "s * s + e"] if form == "i" else ["s | e", "s ^ e", "s & e", "pt.switch(e, s, ~s)"])
+        step = g.choice(
+            ["s + e", "s - e", "s ^ e", "pt.maximum(s, e)", "s * s + e"]
+            if form == "i"
+            else ["s | e", "s ^ e", "s & e", "pt.switch(e, s, ~s)"]
+        )
         also = g.choice(["s", "pt.switch(s > e, s, e)", "pt.sum(s, dtype='int64')"])
         return f"bt.scan(lambda e, s: ({step}, {also}), sequences={x}, outputs_info=[{s}, None], return_updates=False)"
     x = g.new_input(g.choice(["float64", "float32"]), (g.between(1, 5), g.between(1, 4)))
@@ -914,8 +1093,15 @@ def loop_of_matrices(g: Generator) -> str:
     """A scan with products of small matrices, whose rows may be compiled to vector lanes."""
     k, dtype = g.choice([3, 4, 4, 5, 7]), "float64"
     # Doubles of moderate size: where products of huge numbers cancel, the next step would read mere rounding errors.
-    x, s, c = (g.new_input(dtype, value=g.rng.normal(size=shape)) for shape in ((g.between(0, 4), k, k), (k, k), (k, k)))
-    product = (lambda a, b: f"({a} @ {b})") if k < 5 and g.chance(0.7) else (lambda a, b: f"({a}[:, :, None] * {b}[None]).sum(1)")
+    x, s, c = (
+        g.new_input(dtype, value=g.rng.normal(size=shape))
+        for shape in ((g.between(0, 4), k, k), (k, k), (k, k))
+    )
+    product = (
+        (lambda a, b: f"({a} @ {b})")
+        if k < 5 and g.chance(0.7)
+        else (lambda a, b: f"({a}[:, :, None] * {b}[None]).sum(1)")
+    )
     first = product(g.choice(["s", "c", "s.T"]), g.choice(["e", "c", "c.T"]))
     step = f"pt.tanh({product(first, g.choice(['s', 's.T', 'c.T']))} + e)"
     also = g.choice(["s", "pt.sum(s * e.T, axis=0)", product("e", "s")])
@@ -925,8 +1111,18 @@ def loop_of_matrices(g: Generator) -> str:
 @kind(1.5)
 def passed_on(g: Generator) -> str:
     x = g.pick()
-    form = g.choice(["bt.zero_grad({x})", "bt.disconnected_grad({x})", "bt.gradient.undefined_grad({x})",
-                     "bt.gradient.grad_scale({x}, 0.5)", "bt.gradient.grad_clip({x}, -1, 1)", "bt.printing.Print('v', attrs=())({x})", "check", "stop"])
+    form = g.choice(
+        [
+            "bt.zero_grad({x})",
+            "bt.disconnected_grad({x})",
+            "bt.gradient.undefined_grad({x})",
+            "bt.gradient.grad_scale({x}, 0.5)",
+            "bt.gradient.grad_clip({x}, -1, 1)",
+            "bt.printing.Print('v', attrs=())({x})",
+            "check",
+            "stop",
+        ]
+    )
     if form == "check":
         condition = _condition(g)
         try:
@@ -997,12 +1193,18 @@ class _Instance(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         assert isinstance(node.func, ast.Name)
-        return ast.Call(ast.Name(f"pt.{node.func.id}"), [self.visit(each) for each in node.args], [])
+        return ast.Call(
+            ast.Name(f"pt.{node.func.id}"), [self.visit(each) for each in node.args], []
+        )
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         left, right = self.visit(node.left), self.visit(node.comparators[0])
         name = self.compared.get(type(node.ops[0]))
-        return ast.Call(ast.Name(f"pt.{name}"), [left, right], []) if name else ast.Compare(left, node.ops, [right])
+        return (
+            ast.Call(ast.Name(f"pt.{name}"), [left, right], [])
+            if name
+            else ast.Compare(left, node.ops, [right])
+        )
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Name(self.operands.get(node.id, node.id))
@@ -1020,8 +1222,16 @@ def _left_sides() -> list[tuple[ast.expr, list[str]]]:
             tree = ast.parse(rule.left, mode="eval").body
         except SyntaxError:
             continue
-        called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - called - {"inf", "nan"}
+        called = {
+            node.func.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        names = (
+            {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            - called
+            - {"inf", "nan"}
+        )
         if rule.left and called <= known and names and all(len(name) == 1 for name in names):
             out.append((tree, sorted(names, key="xyzabcd".find)))
     return out

@@ -11,4 +11,6 @@ patterns: list[tuple[str, str]] = []
 
 def explains(failure: Any) -> bool:
     texts = "\n".join(step.text for step in failure.case.steps)
-    return any(re.search(message, failure.message) and re.search(text, texts) for message, text in patterns)
+    return any(
+        re.search(message, failure.message) and re.search(text, texts) for message, text in patterns
+    )

@@ -85,7 +85,9 @@ class Program:
         name = f"x{len(self.inputs)}"
         value = np.random.default_rng(len(self.inputs) + 1).normal(size=shape).round(2)
         known = self.draws.below(3)  # all lengths, none, some
-        static = tuple(n if known == 0 or (known == 2 and self.draws.chance(50)) else None for n in shape)
+        static = tuple(
+            n if known == 0 or (known == 2 and self.draws.chance(50)) else None for n in shape
+        )
         self.inputs.append(Input(name, np.asarray(value), static))
         self.scope[name] = shape
         return name
@@ -94,7 +96,9 @@ class Program:
         """A number of steps: a constant, or an input of the function."""
         if self.draws.chance(60):
             return str(steps)
-        known = [given.name for given in self.inputs if given.dtype == "int64" and given.value == steps]
+        known = [
+            given.name for given in self.inputs if given.dtype == "int64" and given.value == steps
+        ]
         if not known:
             known = [f"x{len(self.inputs)}"]
             self.inputs.append(Input(known[0], np.asarray(steps), ()))
@@ -107,14 +111,22 @@ class Program:
         """A name of this shape, a recent one with a higher probability, or else an expression that has it."""
         names = self.named(shape)
         if names and not self.draws.chance(5 if self.is_short else 15):
-            return names[-1 - self.draws.below(min(3, len(names)))] if self.draws.chance(60) else self.draws.choice(names)
+            return (
+                names[-1 - self.draws.below(min(3, len(names)))]
+                if self.draws.chance(60)
+                else self.draws.choice(names)
+            )
         if self.locals == 0 and self.draws.chance(60):
             return self.new_input(shape)
         scalars = self.named(())
         number = self.draws.choice(["0.5", "1.0", "-1.0", "0.0"])
         if shape == ():
             return f"pt.constant(np.array({number}))"
-        filled = self.draws.choice(scalars) if scalars and self.draws.chance(50) else f"np.array({number})"
+        filled = (
+            self.draws.choice(scalars)
+            if scalars and self.draws.chance(50)
+            else f"np.array({number})"
+        )
         return f"pt.alloc({filled}, {', '.join(map(str, shape))})"
 
     # ---- expressions ----
@@ -122,9 +134,26 @@ class Program:
     def expression(self, shape: Shape, depth: int) -> str:
         if depth <= 0 or (self.is_short and self.draws.chance(25)):
             return self.leaf(shape)
-        makers = [self.leaf_of, self.smooth, self.smooth, self.binary, self.binary, self.reduced, self.indexed, self.where]
+        makers = [
+            self.leaf_of,
+            self.smooth,
+            self.smooth,
+            self.binary,
+            self.binary,
+            self.reduced,
+            self.indexed,
+            self.where,
+        ]
         if len(shape) >= 1:
-            makers += [self.shifted, self.shifted, self.updated, self.updated, self.picked, self.broadcast, self.accumulated]
+            makers += [
+                self.shifted,
+                self.shifted,
+                self.updated,
+                self.updated,
+                self.picked,
+                self.broadcast,
+                self.accumulated,
+            ]
         if len(shape) in (1, 2):
             makers += [self.product, self.product]
         if len(shape) == 2:
@@ -140,23 +169,46 @@ class Program:
 
     def smooth(self, shape: Shape, depth: int) -> str:
         x = self.expression(shape, depth)
-        return self.draws.choice([f"pt.tanh({x})", f"({x}) * 0.5", f"pt.sin({x})", f"pt.tanh({x}) * 0.5 + 0.25", f"-({x})"])
+        return self.draws.choice(
+            [
+                f"pt.tanh({x})",
+                f"({x}) * 0.5",
+                f"pt.sin({x})",
+                f"pt.tanh({x}) * 0.5 + 0.25",
+                f"-({x})",
+            ]
+        )
 
     def binary(self, shape: Shape, depth: int) -> str:
         x, y = self.expression(shape, depth), self.expression(shape, depth - 1)
-        return self.draws.choice([f"({x}) + ({y})", f"({x}) * ({y})", f"({x}) - ({y}) * 0.5", f"pt.maximum({x}, {y})"])
+        return self.draws.choice(
+            [f"({x}) + ({y})", f"({x}) * ({y})", f"({x}) - ({y}) * 0.5", f"pt.maximum({x}, {y})"]
+        )
 
     def broadcast(self, shape: Shape, depth: int) -> str:
         x, smaller = self.expression(shape, depth), shape[1 + self.draws.below(len(shape)) :]
         return f"({x}) {self.draws.choice('+*')} ({self.expression(smaller, depth - 1)})"
 
     def where(self, shape: Shape, depth: int) -> str:
-        condition, x, y = self.expression((), 0), self.expression(shape, depth), self.expression(shape, depth - 1)
-        return self.draws.choice([f"pt.switch(({condition}) > 0.1, {x}, {y})", f"bt.ifelse(({condition}) > 0.1, {x}, {y})"])
+        condition, x, y = (
+            self.expression((), 0),
+            self.expression(shape, depth),
+            self.expression(shape, depth - 1),
+        )
+        return self.draws.choice(
+            [
+                f"pt.switch(({condition}) > 0.1, {x}, {y})",
+                f"bt.ifelse(({condition}) > 0.1, {x}, {y})",
+            ]
+        )
 
     def reduced(self, shape: Shape, depth: int) -> str:
         """A reduction of a value with one axis more, or two."""
-        names = [name for name, known in self.scope.items() if len(known) > len(shape) and self.axes(known, shape)]
+        names = [
+            name
+            for name, known in self.scope.items()
+            if len(known) > len(shape) and self.axes(known, shape)
+        ]
         if names and not self.draws.chance(20):
             x = self.draws.choice(names)
             source = self.scope[x]
@@ -182,7 +234,11 @@ class Program:
 
     def indexed(self, shape: Shape, depth: int) -> str:
         """A row or column of a value with one axis more."""
-        names = [name for name, known in self.scope.items() if len(known) == len(shape) + 1 and self.axes(known, shape)]
+        names = [
+            name
+            for name, known in self.scope.items()
+            if len(known) == len(shape) + 1 and self.axes(known, shape)
+        ]
         if not names:
             return self.smooth(shape, depth)
         x = self.draws.choice(names)
@@ -194,7 +250,11 @@ class Program:
     def indices(self, n: int, count: int) -> list[int]:
         """Constant indices into n elements, often equal ones."""
         first = self.draws.below(n)
-        at = [first] * count if self.draws.chance(50) else [self.draws.below(n) for _ in range(count)]
+        at = (
+            [first] * count
+            if self.draws.chance(50)
+            else [self.draws.below(n) for _ in range(count)]
+        )
         return [k - n for k in at] if self.draws.chance(20) else at
 
     def picked(self, shape: Shape, depth: int) -> str:
@@ -224,16 +284,20 @@ class Program:
         x = self.draws.choice(names) if names else f"({self.expression(shape, depth - 1)})"
         new = f"({self.expression(shape[1:], depth - 1)})"
         front = "[None]" if len(shape) == 1 else "[None, :]"
-        return self.draws.choice([
-            f"pt.concatenate([{x}[1:], {x}[:1] * 0.5])",
-            f"pt.concatenate([{new}{front}, {x}[:-1]])",
-            f"pt.concatenate([{x}[1:], {new}{front}])",
-            f"{x}[::-1]",
-            f"pt.roll({x}, 1)" if len(shape) == 1 else f"pt.roll({x}, 1, axis=0)",
-        ])  # fmt: skip
+        return self.draws.choice(
+            [
+                f"pt.concatenate([{x}[1:], {x}[:1] * 0.5])",
+                f"pt.concatenate([{new}{front}, {x}[:-1]])",
+                f"pt.concatenate([{x}[1:], {new}{front}])",
+                f"{x}[::-1]",
+                f"pt.roll({x}, 1)" if len(shape) == 1 else f"pt.roll({x}, 1, axis=0)",
+            ]
+        )
 
     def accumulated(self, shape: Shape, depth: int) -> str:
-        return f"pt.cumsum({self.expression(shape, depth)}, axis={self.draws.below(len(shape))}) * 0.5"
+        return (
+            f"pt.cumsum({self.expression(shape, depth)}, axis={self.draws.below(len(shape))}) * 0.5"
+        )
 
     def product(self, shape: Shape, depth: int) -> str:
         k = self.length()
@@ -251,11 +315,13 @@ class Program:
     def linear_algebra(self, shape: Shape, depth: int) -> str:
         n, (x, y) = shape[0], (self.expression(shape, depth), self.expression(shape, depth - 1))
         matrix = f"pt.tanh({x}) * 0.3 + 3.0 * pt.eye({n})"
-        return self.draws.choice([
-            f"pt.linalg.det({matrix}) * 0.02 * ({y})",
-            f"pt.linalg.inv({matrix}) + ({y})",
-            f"pt.linalg.solve({matrix}, {y}, b_ndim=2)",
-        ])  # fmt: skip
+        return self.draws.choice(
+            [
+                f"pt.linalg.det({matrix}) * 0.02 * ({y})",
+                f"pt.linalg.inv({matrix}) + ({y})",
+                f"pt.linalg.solve({matrix}, {y}, b_ndim=2)",
+            ]
+        )
 
     # ---- loops ----
 
@@ -265,7 +331,9 @@ class Program:
         if kind == 2 and shape:  # its trace
             return f"({self.loop(shape[1:], depth, shape[0])[0]})"
         text, traces = self.loop(shape, depth)
-        return f"({text}){'[0]' if traces > 1 else ''}{self.draws.choice(['[-1]', '[-1]', '.sum(0)'])}"
+        return (
+            f"({text}){'[0]' if traces > 1 else ''}{self.draws.choice(['[-1]', '[-1]', '.sum(0)'])}"
+        )
 
     def loop(self, shape: Shape, depth: int, steps: int | None = None) -> tuple[str, int]:
         """The text of a scan whose first state, or trace, has this shape; and its number of results. Given `steps`, it
@@ -294,7 +362,9 @@ class Program:
         value = self.expression(own, 2) if draws.chance(40) else ""
         if value:
             self.scope[shared] = own
-        results = [self.bounded(self.expression(state, 2 if self.is_short else 3)) for _, state in states]
+        results = [
+            self.bounded(self.expression(state, 2 if self.is_short else 3)) for _, state in states
+        ]
         results += [self.expression(trace, 2) for trace in traced]
         body = f"({', '.join(results)})" if len(results) > 1 else results[0]
         if value:
@@ -312,7 +382,14 @@ class Program:
 
     def bounded(self, text: str) -> str:
         """Keeps a state small, so that no wrong value is lost in a saturated one."""
-        return self.draws.choice([f"pt.tanh({text})", f"pt.tanh({text}) * 0.5 + 0.1", f"({text}) * 0.3", f"pt.sin({text})"])
+        return self.draws.choice(
+            [
+                f"pt.tanh({text})",
+                f"pt.tanh({text}) * 0.5 + 0.1",
+                f"({text}) * 0.3",
+                f"pt.sin({text})",
+            ]
+        )
 
     # ---- the whole ----
 
@@ -341,13 +418,25 @@ class Program:
         outputs = made[-1:] if draws.chance(40) else made
         if draws.chance(35) and self.inputs:
             cost = f"({made[-1]}).sum()"
-            outputs = [*outputs, *self.define(f"bt.grad({cost}, {self.inputs[0].name}, disconnected_inputs='ignore')", [()])]
+            outputs = [
+                *outputs,
+                *self.define(
+                    f"bt.grad({cost}, {self.inputs[0].name}, disconnected_inputs='ignore')", [()]
+                ),
+            ]
         if draws.chance(25):  # a batch of it
             x = self.inputs[0]
             batch = (draws.choice([2, 3, 17]), *x.value.shape)
             value = np.random.default_rng(7).normal(size=batch).round(2)
-            self.inputs.append(Input(f"x{len(self.inputs)}", value, (draws.choice([None, batch[0]]), *x.static)))
-            outputs = [*outputs, *self.define(f"bt.vectorize_graph({made[-1]}, {{{x.name}: {self.inputs[-1].name}}})", [()])]
+            self.inputs.append(
+                Input(f"x{len(self.inputs)}", value, (draws.choice([None, batch[0]]), *x.static))
+            )
+            outputs = [
+                *outputs,
+                *self.define(
+                    f"bt.vectorize_graph({made[-1]}, {{{x.name}: {self.inputs[-1].name}}})", [()]
+                ),
+            ]
         return Case(tuple(self.inputs), tuple(self.steps), tuple(outputs))
 
 
@@ -362,7 +451,9 @@ def seeded(seed: int) -> Case:
     return program_of(Draws(np.random.default_rng(seed)))
 
 
-def trouble(case: Case, configurations: list[Configuration] = CONFIGURATIONS) -> tuple[str, str, str] | None:
+def trouble(
+    case: Case, configurations: list[Configuration] = CONFIGURATIONS
+) -> tuple[str, str, str] | None:
     """What is wrong with a program: the configuration, a class of failures, and what happened; None if nothing is.
     A program that the oracle refuses is wrong, too."""
     import bitale as bt
@@ -377,7 +468,11 @@ def trouble(case: Case, configurations: list[Configuration] = CONFIGURATIONS) ->
     for configuration in configurations:
         failure = run(case, bt, configuration, ensemble)
         if failure is not None and not is_promised(failure, bt, ensemble):
-            kind = failure.message.split(":")[0] if failure.message.startswith("raises") else failure.kind
+            kind = (
+                failure.message.split(":")[0]
+                if failure.message.startswith("raises")
+                else failure.kind
+            )
             return configuration.name, kind, failure.message
     return None
 
@@ -424,14 +519,18 @@ def shrunk(drawn: list[int], fails: Callable[[Case], bool], seconds: float) -> l
     return best
 
 
-def examined(seed: int, seconds: float = 60) -> tuple[int, tuple[str, str, str] | None, Case | None]:
+def examined(
+    seed: int, seconds: float = 60
+) -> tuple[int, tuple[str, str, str] | None, Case | None]:
     """The trouble with the program of a seed, in two configurations, and that program, shrunk."""
     draws = Draws(np.random.default_rng(seed))
     case = program_of(draws)
     found = trouble(case, [FAST_RUN, CONFIGURATIONS[1 + seed % (len(CONFIGURATIONS) - 1)]])
     if found is None:
         return seed, None, None
-    configurations = [configuration for configuration in CONFIGURATIONS if configuration.name == found[0]]
+    configurations = [
+        configuration for configuration in CONFIGURATIONS if configuration.name == found[0]
+    ]
 
     def fails(smaller: Case) -> bool:
         again = trouble(smaller, configurations)
@@ -448,16 +547,28 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=2**62)
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000 * 1_000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--shrink", type=float, default=60, help="seconds for each program that fails")
+    parser.add_argument(
+        "--shrink", type=float, default=60, help="seconds for each program that fails"
+    )
     parser.add_argument("--keep", help="folder for programs that failed")
     options = parser.parse_args()
-    end, last, count, kinds = time.time() + options.seconds, options.seed + options.programs, 0, dict[tuple[str, str], list[int]]()
+    end, last, count, kinds = (
+        time.time() + options.seconds,
+        options.seed + options.programs,
+        0,
+        dict[tuple[str, str], list[int]](),
+    )
     following = iter(range(options.seed, last))
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
-        running = {pool.submit(examined, seed, options.shrink) for seed, _ in zip(following, range(2 * options.jobs))}
+        running = {
+            pool.submit(examined, seed, options.shrink)
+            for seed, _ in zip(following, range(2 * options.jobs))
+        }
         while running:
-            done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            done, running = concurrent.futures.wait(
+                running, return_when=concurrent.futures.FIRST_COMPLETED
+            )
             for each in done:
                 seed, found, case = each.result()
                 count += 1
@@ -467,7 +578,9 @@ def main() -> int:
                     if options.keep:
                         folder = pathlib.Path(options.keep)
                         folder.mkdir(parents=True, exist_ok=True)
-                        (folder / f"loops-{seed}.json").write_text(to_json(case, configuration=found[0], message=found[2]))
+                        (folder / f"loops-{seed}.json").write_text(
+                            to_json(case, configuration=found[0], message=found[2])
+                        )
                 if time.time() < end and (seed := next(following, None)) is not None:
                     running.add(pool.submit(examined, seed, options.shrink))
     print(f"{count} programs of loops, {sum(map(len, kinds.values()))} failures")

@@ -50,7 +50,8 @@ def _size(case: Case) -> tuple:
         len(case.steps),
         len(case.results),
         len(case.inputs),
-        sum(given.layout != "plain" for given in case.inputs) + sum(given.shared for given in case.inputs),
+        sum(given.layout != "plain" for given in case.inputs)
+        + sum(given.shared for given in case.inputs),
         sum(array.size for array in arrays),
         sum(array.ndim for array in arrays),
         sum(len(step.text) for step in case.steps),
@@ -90,7 +91,9 @@ def _earlier_results(case: Case) -> Iterator[Case]:
     for name in case.outputs:
         if name in made:
             for read in made[name].reads:
-                yield dataclasses.replace(case, outputs=tuple(read if each == name else each for each in case.outputs))
+                yield dataclasses.replace(
+                    case, outputs=tuple(read if each == name else each for each in case.outputs)
+                )
 
 
 def _renamed(case: Case, old: str, new: str) -> Case:
@@ -115,18 +118,32 @@ def _cut(case: Case) -> Iterator[Case]:
             if name in case.results:
                 continue
             for read in step.reads:
-                if values[read].dtype == values[name].dtype and values[read].shape == values[name].shape:
+                if (
+                    values[read].dtype == values[name].dtype
+                    and values[read].shape == values[name].shape
+                ):
                     yield _renamed(case, name, read)
             value = np.ascontiguousarray(values[name].array).reshape(values[name].shape)
-            for static in ((None,) * value.ndim, tuple(n if n == 1 else None for n in value.shape), value.shape):
-                fresh = Input(f"x{1 + max([int(g.name[1:]) for g in case.inputs], default=0)}", value, static)
+            for static in (
+                (None,) * value.ndim,
+                tuple(n if n == 1 else None for n in value.shape),
+                value.shape,
+            ):
+                fresh = Input(
+                    f"x{1 + max([int(g.name[1:]) for g in case.inputs], default=0)}", value, static
+                )
                 smaller = _renamed(case, name, fresh.name)
                 yield dataclasses.replace(smaller, inputs=(*smaller.inputs, fresh))
 
 
 def _merge_inputs(case: Case) -> Iterator[Case]:
     for a, b in itertools.permutations(case.inputs, 2):
-        if a.value.dtype == b.value.dtype and a.value.shape == b.value.shape and not a.shared and not b.shared:
+        if (
+            a.value.dtype == b.value.dtype
+            and a.value.shape == b.value.shape
+            and not a.shared
+            and not b.shared
+        ):
             yield _renamed(case, a.name, b.name)
 
 
@@ -144,7 +161,9 @@ def _plainer_inputs(case: Case) -> Iterator[Case]:
             yield _with_input(case, i, shared=False)
         for axis, n in enumerate(given.static):
             if n is not None:
-                yield _with_input(case, i, static=given.static[:axis] + (None,) + given.static[axis + 1 :])
+                yield _with_input(
+                    case, i, static=given.static[:axis] + (None,) + given.static[axis + 1 :]
+                )
 
 
 def _shorter(case: Case) -> Iterator[Case]:
@@ -162,7 +181,9 @@ def _shorter(case: Case) -> Iterator[Case]:
             for m in sorted({0, 1, 2, n // 2, n - 1}):
                 if m < n:
                     value = given.value[(slice(None),) * axis + (slice(0, m),)].copy()
-                    static = tuple(m if a == axis and s is not None else s for a, s in enumerate(given.static))
+                    static = tuple(
+                        m if a == axis and s is not None else s for a, s in enumerate(given.static)
+                    )
                     yield _with_input(case, i, value=value, static=static)
 
 
@@ -173,8 +194,12 @@ def _numbers(text: str, old: int, new: int) -> str:
 
 
 def _cropped(given: Input, n: int, m: int) -> Input:
-    value = given.value[tuple(slice(0, m) if length == n else slice(None) for length in given.value.shape)].copy()
-    return dataclasses.replace(given, value=value, static=tuple(m if s == n else s for s in given.static))
+    value = given.value[
+        tuple(slice(0, m) if length == n else slice(None) for length in given.value.shape)
+    ].copy()
+    return dataclasses.replace(
+        given, value=value, static=tuple(m if s == n else s for s in given.static)
+    )
 
 
 def _simpler_values(case: Case) -> Iterator[Case]:
@@ -190,7 +215,9 @@ def _simpler_values(case: Case) -> Iterator[Case]:
             with np.errstate(all="ignore"):
                 yield _with_input(case, i, value=np.rint(value))
                 yield _with_input(case, i, value=np.nan_to_num(value, posinf=1, neginf=-1))
-                yield _with_input(case, i, value=np.where(np.abs(value) < 100, value, 1).astype(value.dtype))
+                yield _with_input(
+                    case, i, value=np.where(np.abs(value) < 100, value, 1).astype(value.dtype)
+                )
         if value.size <= 16:
             for at in np.ndindex(value.shape):
                 for plain in (0, 1):
@@ -205,12 +232,29 @@ def _simpler_texts(case: Case) -> Iterator[Case]:
 
     for i, step in enumerate(case.steps):
         candidates = []
-        for pattern, plain in ((r", keepdims=True", ""), (r", ddof=1", ""), (r"\b(sum|prod|mean|var|std)\(", "sum("), (r"np\.array\((\[[^a-z]*\]), 'int64'\)", r"\1"), (r":-?\d+\b(?=[,\]])", ":")):  # fmt: skip
+        for pattern, plain in (
+            (r", keepdims=True", ""),
+            (r", ddof=1", ""),
+            (r"\b(sum|prod|mean|var|std)\(", "sum("),
+            (r"np\.array\((\[[^a-z]*\]), 'int64'\)", r"\1"),
+            (r":-?\d+\b(?=[,\]])", ":"),
+        ):
             text = re.sub(pattern, plain, step.text)
             if text != step.text:
                 candidates.append(text)
         for text in candidates:
-            yield dataclasses.replace(case, steps=case.steps[:i] + (Step(step.names, text),) + case.steps[i + 1 :])
+            yield dataclasses.replace(
+                case, steps=case.steps[:i] + (Step(step.names, text),) + case.steps[i + 1 :]
+            )
 
 
-_parts = [_fewer_results, _earlier_results, _cut, _merge_inputs, _plainer_inputs, _shorter, _simpler_texts, _simpler_values]
+_parts = [
+    _fewer_results,
+    _earlier_results,
+    _cut,
+    _merge_inputs,
+    _plainer_inputs,
+    _shorter,
+    _simpler_texts,
+    _simpler_values,
+]

@@ -10,12 +10,17 @@ from typing import Any
 
 def signature(failure: Any) -> str:
     """The key of a failure: failures with the same key are reported once."""
-    texts = " ; ".join(re.sub(r"\b[xv]\d+\b", "x", re.sub(r"(?<![\w.])-?\d+(\.\d+)?", "n", step.text)) for step in failure.case.steps)
+    texts = " ; ".join(
+        re.sub(r"\b[xv]\d+\b", "x", re.sub(r"(?<![\w.])-?\d+(\.\d+)?", "n", step.text))
+        for step in failure.case.steps
+    )
     configuration = failure.configuration.name if failure.configuration else "building"
     return f"{configuration}: {re.sub(r'[0-9.]+', 'n', failure.kind)}: {texts}"
 
 
-def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, since: Any, results: Any) -> None:
+def work(
+    number: int, jobs: int, first: int, end: float, most: int, at: Any, since: Any, results: Any
+) -> None:
     """Checks this worker's share of the seeds, starting after the last one of its predecessor with the same number."""
     import bitale as bt
 
@@ -31,7 +36,17 @@ def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, sin
         try:
             failure = check_seed(seed, bt, registry, coverage)
         except Exception:
-            results.put(("failure", seed, "the fuzzer raises", None, None, "the fuzzer", traceback.format_exc()))
+            results.put(
+                (
+                    "failure",
+                    seed,
+                    "the fuzzer raises",
+                    None,
+                    None,
+                    "the fuzzer",
+                    traceback.format_exc(),
+                )
+            )
             failure = None
         if failure:
             since[number] = time.time() + 60  # extends the deadline, since shrinking takes time

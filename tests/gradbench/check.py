@@ -30,7 +30,9 @@ class Tool:
     """A process that answers a line by a line."""
 
     def __init__(self, command: list[str]):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def reply(self, line: str) -> Any:
         assert self.process.stdin and self.process.stdout
@@ -61,7 +63,11 @@ def draws(count: int, *lengths: int) -> Any:
 
 
 def flat(values: Any) -> list[float]:
-    return [number for each in values for number in flat(each)] if isinstance(values, list) else [values]
+    return (
+        [number for each in values for number in flat(each)]
+        if isinstance(values, list)
+        else [values]
+    )
 
 
 def rows(values: list[float], width: int) -> list[list[float]]:
@@ -79,7 +85,12 @@ def simple_cases() -> Iterator[Case]:
     for n, m in ((2, 1), (9, 4)):
         x = draws(m)
         yield "llsq", "primal", {"x": x, "n": n}, by_hand.llsq(x, n).real
-        yield "llsq", "gradient", {"x": x, "n": n}, by_hand.derivatives(lambda x, n=n: by_hand.llsq(x, n), x)
+        yield (
+            "llsq",
+            "gradient",
+            {"x": x, "n": n},
+            by_hand.derivatives(lambda x, n=n: by_hand.llsq(x, n), x),
+        )
     for x in ([0.0], [-700.0, 800.0, 799.5], draws(40)):
         yield "lse", "primal", {"x": x}, by_hand.log_sum_exp(x).real
         yield "lse", "gradient", {"x": x}, by_hand.derivatives(by_hand.log_sum_exp, x)
@@ -89,12 +100,24 @@ def loop_cases() -> Iterator[Case]:
     for n, s in ((1, 1), (5, 7)):
         x = draws(n)
         yield "ode", "primal", {"x": x, "s": s}, [y.real for y in by_hand.ode(x, s)]
-        yield "ode", "gradient", {"x": x, "s": s}, by_hand.derivatives(lambda x, s=s: by_hand.ode(x, s)[-1], x)
+        yield (
+            "ode",
+            "gradient",
+            {"x": x, "s": s},
+            by_hand.derivatives(lambda x, s=s: by_hand.ode(x, s)[-1], x),
+        )
     for layers, width, length in ((1, 1, 2), (2, 3, 5)):
-        main, extra, state, sequence = draws(2 * layers, 4 * width), draws(3, width), draws(2 * layers, width), draws(length, width)
+        main, extra, state, sequence = (
+            draws(2 * layers, 4 * width),
+            draws(3, width),
+            draws(2 * layers, width),
+            draws(length, width),
+        )
         data = {"main_params": main, "extra_params": extra, "state": state, "sequence": sequence}
 
-        def loss(p: Any, layers: int = layers, state: Any = state, sequence: Any = sequence) -> complex:
+        def loss(
+            p: Any, layers: int = layers, state: Any = state, sequence: Any = sequence
+        ) -> complex:
             return by_hand.lstm(p, layers, state, sequence)
 
         yield "lstm", "objective", data, loss(flat([main, extra])).real
@@ -116,11 +139,27 @@ def cluster_cases() -> Iterator[Case]:
         yield "kmeans", "cost", data, by_hand.kmeans(points, centroids).real
         members = [[p for p in points if nearest(p) == j] for j in range(k)]
         mean = [[sum(column) / len(own) for column in zip(*own)] for own in members]
-        yield "kmeans", "dir", data, [[a - b for a, b in zip(c, m)] for c, m in zip(centroids, mean)]
+        yield (
+            "kmeans",
+            "dir",
+            data,
+            [[a - b for a, b in zip(c, m)] for c, m in zip(centroids, mean)],
+        )
     for d, k, n, m in ((1, 1, 3, 0), (3, 2, 5, 2)):
         below = d * (d - 1) // 2
         alpha, mu, q, lower, x = draws(k), draws(k, d), draws(k, d), draws(k, below), draws(n, d)
-        data = {"d": d, "k": k, "n": n, "m": m, "gamma": 1.25, "alpha": alpha, "mu": mu, "q": q, "l": lower, "x": x}
+        data = {
+            "d": d,
+            "k": k,
+            "n": n,
+            "m": m,
+            "gamma": 1.25,
+            "alpha": alpha,
+            "mu": mu,
+            "q": q,
+            "l": lower,
+            "x": x,
+        }
 
         def posterior(p: Any, d: int = d, k: int = k, x: Any = x, m: int = m) -> complex:
             return by_hand.gmm(p, d, k, x, 1.25, m)
@@ -129,32 +168,62 @@ def cluster_cases() -> Iterator[Case]:
         slopes = by_hand.derivatives(posterior, parameters)
         ends = [k, k + k * d, k + 2 * k * d]
         yield "gmm", "objective", data, posterior(parameters).real
-        yield "gmm", "jacobian", data, {
-            "alpha": slopes[: ends[0]], "mu": rows(slopes[ends[0] : ends[1]], d), "q": rows(slopes[ends[1] : ends[2]], d),
-            "l": rows(slopes[ends[2] :], below) if below else [[]] * k,
-        }  # fmt: skip
+        yield (
+            "gmm",
+            "jacobian",
+            data,
+            {
+                "alpha": slopes[: ends[0]],
+                "mu": rows(slopes[ends[0] : ends[1]], d),
+                "q": rows(slopes[ends[1] : ends[2]], d),
+                "l": rows(slopes[ends[2] :], below) if below else [[]] * k,
+            },
+        )
 
 
 def camera_cases() -> Iterator[Case]:
     for rotation in ([0.0, 0.0, 0.0], draws(3)):
         n, m, p = 2, 3, 5
-        camera, point, weight, feature = [*rotation, *draws(3), 1.5, *draws(4)], [0.3, -0.2, 4.0], 0.75, draws(2)
+        camera, point, weight, feature = (
+            [*rotation, *draws(3), 1.5, *draws(4)],
+            [0.3, -0.2, 4.0],
+            0.75,
+            draws(2),
+        )
         data = {"n": n, "m": m, "p": p, "cam": camera, "x": point, "w": weight, "feat": feature}
         parameters = [*camera, *point, weight]
 
         def error(i: int, feature: Any = feature) -> Callable[[Any], complex]:
             return lambda z: by_hand.reprojection_error(z, feature)[i]
 
-        yield "ba", "objective", data, {
-            "reproj_error": {"elements": [error(i)(parameters).real for i in range(2)], "repeated": p},
-            "w_err": {"element": 1 - weight**2, "repeated": p},
-        }  # fmt: skip
-        values = [*by_hand.derivatives(error(0), parameters), *by_hand.derivatives(error(1), parameters)]
+        yield (
+            "ba",
+            "objective",
+            data,
+            {
+                "reproj_error": {
+                    "elements": [error(i)(parameters).real for i in range(2)],
+                    "repeated": p,
+                },
+                "w_err": {"element": 1 - weight**2, "repeated": p},
+            },
+        )
+        values = [
+            *by_hand.derivatives(error(0), parameters),
+            *by_hand.derivatives(error(1), parameters),
+        ]
         columns = [*range(11), *range(11 * n, 11 * n + 3), 11 * n + 3 * m]
         starts = [*range(0, 30 * p + 1, 15), *range(30 * p + 1, 31 * p + 1)]
-        yield "ba", "jacobian", data, {
-            "rows": [*starts[:30], starts[-1]], "cols": [*columns, *columns, 11 * n + 3 * m + p - 1], "vals": [*values, -2 * weight],
-        }  # fmt: skip
+        yield (
+            "ba",
+            "jacobian",
+            data,
+            {
+                "rows": [*starts[:30], starts[-1]],
+                "cols": [*columns, *columns, 11 * n + 3 * m + p - 1],
+                "vals": [*values, -2 * weight],
+            },
+        )
 
 
 def hand_cases() -> Iterator[Case]:
@@ -162,20 +231,34 @@ def hand_cases() -> Iterator[Case]:
     parents = [-1, 0] + [bone - 1 if (bone - 2) % 4 else 1 for bone in range(2, bones)]
 
     def near_identity() -> list[list[float]]:
-        return [[float(i == j) + (0.1 * random.uniform(-1, 1) if i < 3 else 0.0) for j in range(4)] for i in range(4)]
+        return [
+            [float(i == j) + (0.1 * random.uniform(-1, 1) if i < 3 else 0.0) for j in range(4)]
+            for i in range(4)
+        ]
 
-    for is_mirrored, has_us, is_still in ((False, False, False), (True, True, False), (False, False, True)):
+    for is_mirrored, has_us, is_still in (
+        (False, False, False),
+        (True, True, False),
+        (False, False, True),
+    ):
         theta = draws(26)
         if is_still:
             theta[:3] = [0.0, 0.0, 0.0]
         triangles = [random.sample(range(vertices), 3) for _ in range(5)]
         model = {
-            "bone_count": bones, "bone_names": [str(bone) for bone in range(bones)], "parents": parents,
-            "base_relatives": [near_identity() for _ in range(bones)], "inverse_base_absolutes": [near_identity() for _ in range(bones)],
-            "base_positions": [[*draws(3), 1.0] for _ in range(vertices)], "weights": draws(vertices, bones),
-            "triangles": triangles, "is_mirrored": is_mirrored,
-        }  # fmt: skip
-        correspondences = [random.randrange(len(triangles) if has_us else vertices) for _ in range(count)]
+            "bone_count": bones,
+            "bone_names": [str(bone) for bone in range(bones)],
+            "parents": parents,
+            "base_relatives": [near_identity() for _ in range(bones)],
+            "inverse_base_absolutes": [near_identity() for _ in range(bones)],
+            "base_positions": [[*draws(3), 1.0] for _ in range(vertices)],
+            "weights": draws(vertices, bones),
+            "triangles": triangles,
+            "is_mirrored": is_mirrored,
+        }
+        correspondences = [
+            random.randrange(len(triangles) if has_us else vertices) for _ in range(count)
+        ]
         data = {"model": model, "correspondences": correspondences, "points": draws(count, 3)}
         us = draws(count, 2) if has_us else []
         input = {"theta": theta, "data": data, "us": us}
@@ -185,7 +268,14 @@ def hand_cases() -> Iterator[Case]:
             moved = [[u + step * 1j * (i == j) for j, u in enumerate(row)] for row in us]
             columns.append([x.imag / step for x in by_hand.ht(theta, data, moved)])
         for i in range(26):
-            columns.append([x.imag / step for x in by_hand.ht([*theta[:i], theta[i] + step * 1j, *theta[i + 1 :]], data, us)])
+            columns.append(
+                [
+                    x.imag / step
+                    for x in by_hand.ht(
+                        [*theta[:i], theta[i] + step * 1j, *theta[i + 1 :]], data, us
+                    )
+                ]
+            )
         yield "ht", "jacobian", input, [list(row) for row in zip(*columns)]
 
 
@@ -223,7 +313,9 @@ POINTS = {"points": [[0.0, 1.0], [1.0, 2.0]], "centroids": [[0.0, 0.5]]}
 
 
 def evaluate(module: str, function: str, input: Any) -> str:
-    return json.dumps({"id": 7, "kind": "evaluate", "module": module, "function": function, "input": input})
+    return json.dumps(
+        {"id": 7, "kind": "evaluate", "module": module, "function": function, "input": input}
+    )
 
 
 REFUSED = [
@@ -250,9 +342,12 @@ REFUSED = [
     (evaluate("llsq", "primal", {"x": [1.0], "n": 0}), ["`n` must be an integer from 1"]),
     (evaluate("det", "primal", {"A": [1.0, 2.0, 3.0], "ell": 2}), ["`A` must be of shape"]),
     (evaluate("kmeans", "dir", {**POINTS, "centroids": [[1.0]]}), ["`centroids` must be"]),
-    (evaluate("gmm", "jacobian", {"d": 2, "k": 1, "n": 1, "alpha": [0.0, 0.0]}), ["`alpha` must be of shape"]),
+    (
+        evaluate("gmm", "jacobian", {"d": 2, "k": 1, "n": 1, "alpha": [0.0, 0.0]}),
+        ["`alpha` must be of shape"],
+    ),
     (evaluate("ht", "jacobian", {"theta": [0.0] * 26, "data": {}}), ["model"]),
-]  # fmt: skip
+]
 
 
 def wrong(name: str, reply: Any, expected: Any) -> str | None:
@@ -260,7 +355,11 @@ def wrong(name: str, reply: Any, expected: Any) -> str | None:
     if not reply.get("success"):
         return f"{name}: {reply}"
     error = difference(expected, reply["output"])
-    return None if error <= 1e-9 else f"{name} is off by {error:g}: expected {str(expected)[:300]}, got {str(reply['output'])[:300]}"
+    return (
+        None
+        if error <= 1e-9
+        else f"{name} is off by {error:g}: expected {str(expected)[:300]}, got {str(reply['output'])[:300]}"
+    )
 
 
 def problems_of_derivatives(tool: Tool) -> Iterator[str]:
@@ -270,7 +369,11 @@ def problems_of_derivatives(tool: Tool) -> Iterator[str]:
         if function in PRIMALS or not tool.ask(id=1, kind="define", module=module)["success"]:
             continue
         checked += 1
-        if problem := wrong(f"{module}.{function}", tool.ask(id=2, kind="evaluate", module=module, function=function, input=input), expected):
+        if problem := wrong(
+            f"{module}.{function}",
+            tool.ask(id=2, kind="evaluate", module=module, function=function, input=input),
+            expected,
+        ):
             yield problem
     if not checked:
         yield "the tool has no eval"
@@ -292,14 +395,20 @@ def problems(tool: Tool) -> Iterator[str]:
         if not reply.get("success"):
             continue
         names = [timing["name"] for timing in reply["timings"]]
-        if names != ["prepare", "evaluate"] or any(not isinstance(timing["nanoseconds"], int) for timing in reply["timings"]):
+        if names != ["prepare", "evaluate"] or any(
+            not isinstance(timing["nanoseconds"], int) for timing in reply["timings"]
+        ):
             yield f"{module}.{function}: timings are {reply['timings']}"
-    runs = tool.ask(id=3, kind="evaluate", module="lse", function="primal", input={"x": [1.0], "min_runs": 3})["timings"]
+    runs = tool.ask(
+        id=3, kind="evaluate", module="lse", function="primal", input={"x": [1.0], "min_runs": 3}
+    )["timings"]
     if [timing["name"] for timing in runs] != ["prepare", *["evaluate"] * 3]:
         yield f"three runs have the timings {runs}"
     for line, words in REFUSED:
         reply = tool.reply(line)
-        if reply.get("success") is not False or not any(word in reply.get("error", "") for word in words):
+        if reply.get("success") is not False or not any(
+            word in reply.get("error", "") for word in words
+        ):
             yield f"{line[:200]} gets {str(reply)[:300]}, not an error with {words}"
     status = tool.end()
     if status:

@@ -32,7 +32,9 @@ def det(a: Vector) -> Number:
     out = 0j
     for columns in itertools.permutations(range(size)):
         inversions = sum(left > right for left, right in itertools.combinations(columns, 2))
-        out += (-1) ** inversions * math.prod(a[row * size + column] for row, column in enumerate(columns))
+        out += (-1) ** inversions * math.prod(
+            a[row * size + column] for row, column in enumerate(columns)
+        )
     return out
 
 
@@ -62,11 +64,18 @@ def ode(x: Vector, s: int) -> list[Number]:
     return y
 
 
-def lstm(parameters: Vector, layers: int, state: Sequence[Vector], sequence: Sequence[Vector]) -> Number:
+def lstm(
+    parameters: Vector, layers: int, state: Sequence[Vector], sequence: Sequence[Vector]
+) -> Number:
     """`parameters`: the main ones row by row, then the extra ones."""
     width = len(sequence[0])
-    hidden, cell = [list(state[2 * i]) for i in range(layers)], [list(state[2 * i + 1]) for i in range(layers)]
-    in_weight, out_weight, out_bias = (parameters[8 * layers * width + i * width :][:width] for i in range(3))
+    hidden, cell = (
+        [list(state[2 * i]) for i in range(layers)],
+        [list(state[2 * i + 1]) for i in range(layers)],
+    )
+    in_weight, out_weight, out_bias = (
+        parameters[8 * layers * width + i * width :][:width] for i in range(3)
+    )
 
     def gate(layer: int, which: int, unit: int, x: Number) -> Number:
         weights = parameters[8 * layer * width :]
@@ -112,12 +121,20 @@ def gmm(parameters: Vector, d: int, k: int, x: Sequence[Vector], gamma: float, m
             places = ((i, j) for j in range(d) for i in range(j + 1, d))
             for position, (i, j) in enumerate(places):
                 whitened[i] += lower[c * below + position] * centred[j]
-            terms.append(alpha[c] + total(q[c * d : c * d + d]) - 0.5 * total(w**2 for w in whitened))
+            terms.append(
+                alpha[c] + total(q[c * d : c * d + d]) - 0.5 * total(w**2 for w in whitened)
+            )
         out += log_sum_exp(terms)
     degrees = d + m + 1
-    multigamma = 0.25 * d * (d - 1) * math.log(math.pi) + sum(math.lgamma(0.5 * degrees - 0.5 * j) for j in range(d))
+    multigamma = 0.25 * d * (d - 1) * math.log(math.pi) + sum(
+        math.lgamma(0.5 * degrees - 0.5 * j) for j in range(d)
+    )
     out += k * (degrees * d * (math.log(gamma) - 0.5 * math.log(2)) - multigamma)
-    return out - 0.5 * gamma**2 * (total(cmath.exp(2 * v) for v in q) + total(v**2 for v in lower)) + m * total(q)
+    return (
+        out
+        - 0.5 * gamma**2 * (total(cmath.exp(2 * v) for v in q) + total(v**2 for v in lower))
+        + m * total(q)
+    )
 
 
 def cross(a: Vector, b: Vector) -> list[Number]:
@@ -132,7 +149,10 @@ def rotated(axis: Vector, x: Vector, least: float = 0.0) -> list[Number]:
     angle = cmath.sqrt(square)
     unit = [a / angle for a in axis]
     along = total(a * b for a, b in zip(unit, x)) * (1 - cmath.cos(angle))
-    return [a * cmath.cos(angle) + b * cmath.sin(angle) + c * along for a, b, c in zip(x, cross(unit, x), unit)]
+    return [
+        a * cmath.cos(angle) + b * cmath.sin(angle) + c * along
+        for a, b, c in zip(x, cross(unit, x), unit)
+    ]
 
 
 def reprojection_error(parameters: Vector, feature: Vector) -> list[Number]:
@@ -158,7 +178,12 @@ def ht(theta: Vector, data: Any, us: Sequence[Vector]) -> list[Number]:
     for finger in range(5):
         bend, spread, second, third = theta[6 + 4 * finger : 10 + 4 * finger]
         first = 2 + 4 * finger
-        pose[first][0], pose[first][1], pose[first + 1][0], pose[first + 2][0] = bend, spread, second, third
+        pose[first][0], pose[first][1], pose[first + 1][0], pose[first + 2][0] = (
+            bend,
+            spread,
+            second,
+            third,
+        )
     absolutes: list[Matrix] = []
     for bone in range(bones):
         x, z, y = pose[bone]
@@ -176,7 +201,13 @@ def ht(theta: Vector, data: Any, us: Sequence[Vector]) -> list[Number]:
     transforms = [product(a, b) for a, b in zip(absolutes, model["inverse_base_absolutes"])]
     vertices = []
     for position, weights in zip(model["base_positions"], model["weights"]):
-        at = [total(w * total(t * p for t, p in zip(transform[i], position)) for w, transform in zip(weights, transforms)) for i in range(3)]
+        at = [
+            total(
+                w * total(t * p for t, p in zip(transform[i], position))
+                for w, transform in zip(weights, transforms)
+            )
+            for i in range(3)
+        ]
         if model["is_mirrored"]:
             at[0] = -at[0]
         vertices.append([a + b for a, b in zip(rotated(theta[:3], at, least=1e-8), theta[3:6])])

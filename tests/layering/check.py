@@ -10,14 +10,31 @@ import sys
 from pathlib import Path
 
 # From the lowest part to the highest. A part may include itself and the parts listed before it.
-PARTS = ["core", "cache", "runtime", "graph", "program", "ops", "sparse", "stats", "autodiff", "integrate", "xtensor", "rewriting", "rules", "lowering", "stablehlo", "codegen",
-         "printing", "link", "compile", "python", "cli"]
+PARTS = [
+    "core",
+    "cache",
+    "runtime",
+    "graph",
+    "program",
+    "ops",
+    "sparse",
+    "stats",
+    "autodiff",
+    "integrate",
+    "xtensor",
+    "rewriting",
+    "rules",
+    "lowering",
+    "stablehlo",
+    "codegen",
+    "printing",
+    "link",
+    "compile",
+    "python",
+]
 
 # Parts with a narrower set of permitted dependencies.
-ONLY = {
-    "program": {"core"},
-    "codegen": {"core", "cache", "runtime", "program"},
-}
+ONLY = {"program": {"core"}, "codegen": {"core", "cache", "runtime", "program"}}
 
 # Subfolders of one part that must not include each other.
 APART = [("src/codegen/llvm/", "codegen/c/"), ("src/codegen/c/", "codegen/llvm/")]
@@ -30,7 +47,11 @@ OUTSIDE = [
     (r"Eigen/", "Eigen", ["src/runtime/"]),
     # Boost computes constants of its functions when a library is loaded, so these functions are in a library that is
     # opened on first use; exact.cpp uses arithmetic only.
-    (r"boost/multiprecision/", "numbers of many digits", ["src/runtime/digits/", "src/runtime/exact.cpp"]),
+    (
+        r"boost/multiprecision/",
+        "numbers of many digits",
+        ["src/runtime/digits/", "src/runtime/exact.cpp"],
+    ),
     (r"hwy/", "Highway", ["src/runtime/"]),
     (r"pocketfft", "pocketfft", ["src/runtime/"]),
     (r"xxhash|xxh3", "xxHash", ["src/core/"]),
@@ -39,7 +60,9 @@ OUTSIDE = [
 ]
 
 UMBRELLA = "include/bitale/bitale.hpp"
-NAMES_ALONE = "include/bitale/fwd.hpp"  # any part may include it, and it includes no header of the library
+NAMES_ALONE = (
+    "include/bitale/fwd.hpp"  # any part may include it, and it includes no header of the library
+)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 
@@ -67,7 +90,10 @@ def part_of_include(root, file, name, quoted):
     if not quoted:
         return None
     beside = (root / file).parent / name
-    if ".." not in name and (beside.is_file() or (part_of_file(file) == "python" and (root / "python/src" / name).is_file())):
+    if ".." not in name and (
+        beside.is_file()
+        or (part_of_file(file) == "python" and (root / "python/src" / name).is_file())
+    ):
         return part_of_file(file)
     return ""
 
@@ -98,18 +124,22 @@ def check_file(root, file):
         elif public and not name.startswith("bitale/"):
             yield f"{where}: a public header includes the internal {name}"
         elif theirs == "bitale.hpp":
-            if mine not in ("python", "cli"):
+            if mine != "python":
                 yield f"{where}: the umbrella header is for users; include the parts that are needed"
         elif mine is not None and theirs != mine:
-            allowed = ONLY.get(mine, set(PARTS[:PARTS.index(mine)]))
+            allowed = ONLY.get(mine, set(PARTS[: PARTS.index(mine)]))
             if theirs not in allowed:
                 yield f"{where}: {mine} must not include {theirs} (allowed: {', '.join(p for p in PARTS if p in allowed)})"
 
 
 def check(root):
     root = Path(root)
-    files = sorted(path.relative_to(root).as_posix() for top in ("include", "src", "python")
-                   for path in (root / top).rglob("*") if path.suffix in SOURCES)
+    files = sorted(
+        path.relative_to(root).as_posix()
+        for top in ("include", "src", "python")
+        for path in (root / top).rglob("*")
+        if path.suffix in SOURCES
+    )
     return files, [complaint for file in files for complaint in check_file(root, file)]
 
 

@@ -21,7 +21,7 @@ VALID_TREE = {
     "src/codegen/llvm/emit.cpp": '#include <llvm-c/Core.h>\n#include "program/ir.hpp"\n',
     "src/codegen/c/emit.hpp": '#include "program/ir.hpp"\n',
     "src/runtime/special.cpp": "#include <boost/math/special_functions/gamma.hpp>\n",
-    "python/src/module.cpp": '#include <nanobind/nanobind.h>\n#include <bitale/bitale.hpp>\n',
+    "python/src/module.cpp": "#include <nanobind/nanobind.h>\n#include <bitale/bitale.hpp>\n",
 }
 
 
@@ -47,27 +47,42 @@ class Layering(unittest.TestCase):
     def test_includes_of_higher_parts(self):
         self.assert_refused("src/core/bad.cpp", '"graph/node.hpp"', "core must not include graph")
         self.assert_refused(
-            "include/bitale/core/bad.hpp", "<bitale/compile/function.hpp>", "core must not include compile")
+            "include/bitale/core/bad.hpp",
+            "<bitale/compile/function.hpp>",
+            "core must not include compile",
+        )
 
     def test_header_of_names_includes_nothing_of_the_library(self):
-        self.assert_refused("include/bitale/fwd.hpp", "<bitale/core/array.hpp>", "names without definitions")
+        self.assert_refused(
+            "include/bitale/fwd.hpp", "<bitale/core/array.hpp>", "names without definitions"
+        )
 
     def test_message_has_the_line(self):
-        self.assertIn("bad.cpp:2:", complaints(files={"src/core/bad.cpp": '\n#include "graph/node.hpp"\n'})[0])
+        self.assertIn(
+            "bad.cpp:2:", complaints(files={"src/core/bad.cpp": '\n#include "graph/node.hpp"\n'})[0]
+        )
 
     def test_program_includes_core_only(self):
-        self.assert_refused("src/program/bad.cpp", '"graph/node.hpp"', "program must not include graph")
+        self.assert_refused(
+            "src/program/bad.cpp", '"graph/node.hpp"', "program must not include graph"
+        )
 
     def test_code_generators_include_neither_graphs_nor_each_other(self):
-        self.assert_refused("src/codegen/llvm/bad.cpp", '"graph/node.hpp"', "codegen must not include graph")
-        self.assert_refused("src/codegen/llvm/bad.cpp", '"codegen/c/emit.hpp"', "must not include codegen/c/")
+        self.assert_refused(
+            "src/codegen/llvm/bad.cpp", '"graph/node.hpp"', "codegen must not include graph"
+        )
+        self.assert_refused(
+            "src/codegen/llvm/bad.cpp", '"codegen/c/emit.hpp"', "must not include codegen/c/"
+        )
 
     def test_external_libraries(self):
         self.assert_refused("src/link/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/codegen/c/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/ops/bad.cpp", "<boost/math/tools/roots.hpp>", "Boost")
         self.assert_refused("src/ops/bad.cpp", "<Eigen/SparseCore>", "Eigen")
-        self.assert_refused("src/runtime/bad.cpp", "<boost/multiprecision/cpp_bin_float.hpp>", "many digits")
+        self.assert_refused(
+            "src/runtime/bad.cpp", "<boost/multiprecision/cpp_bin_float.hpp>", "many digits"
+        )
         self.assert_refused("src/compile/bad.cpp", "<nanobind/nanobind.h>", "Python")
         self.assert_refused("src/ops/bad.cpp", "<cblas.h>", "BLAS")
 

@@ -30,12 +30,18 @@ class Boundary(unittest.TestCase):
         self.assertEqual(complaints(), [])
 
     def test_modules_that_the_extension_names(self):
-        for text in ('import_("bitale.printing")', 'define(cls, "dprint", "bitale.printing", "dprint")', 'import_("bitale.tensor")'):
+        for text in (
+            'import_("bitale.printing")',
+            'define(cls, "dprint", "bitale.printing", "dprint")',
+            'import_("bitale.tensor")',
+        ):
             (found,) = complaints(**{"python/src/other.cpp": f"\n{text};\n"})
             self.assertIn("python/src/other.cpp:2", found)
 
     def test_circles(self):
-        (found,) = complaints(**{"python/bitale/graph/op.py": "from bitale.graph.walk import walk\n"})
+        (found,) = complaints(
+            **{"python/bitale/graph/op.py": "from bitale.graph.walk import walk\n"}
+        )
         self.assertIn("bitale.graph.op -> bitale.graph.walk", found)
 
     def test_circles_by_imports_inside_functions(self):

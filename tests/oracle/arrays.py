@@ -100,8 +100,14 @@ def flatten(x: Any, ndim: int = 1) -> Val:
 def specify_shape(x: Any, *given: Any) -> Val:
     x = val(x)
     expected = spread(given)
-    expected = lengths(expected) if isinstance(expected, Val) else [None if n is None else number(n) for n in expected]
-    if len(expected) != x.ndim or builtins.any(n is not None and n != m for n, m in zip(expected, x.shape)):
+    expected = (
+        lengths(expected)
+        if isinstance(expected, Val)
+        else [None if n is None else number(n) for n in expected]
+    )
+    if len(expected) != x.ndim or builtins.any(
+        n is not None and n != m for n, m in zip(expected, x.shape)
+    ):
         raise AssertionError(f"shape {x.shape}, expected {expected}")
     return x
 
@@ -138,7 +144,9 @@ def ones_like(x: Any, dtype: Any = None) -> Val:
 
 def _with_room(value: Any) -> Any:
     """A Python integer that is only repeated has 64 bits."""
-    return ew.cast(value, "int64") if isinstance(value, int) and not isinstance(value, bool) else value
+    return (
+        ew.cast(value, "int64") if isinstance(value, int) and not isinstance(value, bool) else value
+    )
 
 
 @formula()
@@ -214,11 +222,15 @@ def _index(item: Any) -> Any:
     if isinstance(item, tuple):
         return tuple(_index(each) for each in item)
     if isinstance(item, slice):
-        return slice(*(None if part is None else number(part) for part in (item.start, item.stop, item.step)))
+        return slice(
+            *(None if part is None else number(part) for part in (item.start, item.stop, item.step))
+        )
     if isinstance(item, Val):
         return item.array if item.ndim or item.dtype == bool else int(item.array)
     if isinstance(item, list):
-        return np.asarray([number(n) if isinstance(n, Val) else n for n in item], None if item else np.int64)
+        return np.asarray(
+            [number(n) if isinstance(n, Val) else n for n in item], None if item else np.int64
+        )
     return item
 
 
@@ -311,7 +323,9 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> 
 @formula(ulps=2, backward=8)
 def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
     x = val(x)
-    for each in range(x.ndim):  # the order of the factors decides whether a product overflows before a factor of 0
+    for each in range(
+        x.ndim
+    ):  # the order of the factors decides whether a product overflows before a factor of 0
         if axis is None or each in np.atleast_1d(axis) % x.ndim:
             x = Val(in_any_order(x.array, each), x.dtype)
     return _accumulated(np.prod, x, axis, dtype, keepdims)
@@ -344,18 +358,30 @@ def _as_float(x: Any) -> Val:
 
 def _averaged(array: np.ndarray, axes: Any, ddof: float, keepdims: bool) -> np.ndarray:
     chosen = range(array.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
-    count = array.dtype.type(np.maximum(np.prod([array.shape[axis] for axis in chosen], dtype=float) - ddof, 0))
+    count = array.dtype.type(
+        np.maximum(np.prod([array.shape[axis] for axis in chosen], dtype=float) - ddof, 0)
+    )
     return np.asarray(np.sum(array, axis=axes, keepdims=keepdims)) / count
 
 
 @formula(ulps=4, backward=8)
 def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
     x = _as_float(x)
-    return Val(_averaged(x.array.astype(working_dtype("float64")), _axes(axis), 0, keepdims), dtype or x.dtype)
+    return Val(
+        _averaged(x.array.astype(working_dtype("float64")), _axes(axis), 0, keepdims),
+        dtype or x.dtype,
+    )
 
 
 @formula(ulps=8, backward=8)
-def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False, corrected: bool = False, correction: float | None = None) -> Val:
+def var(
+    x: Any,
+    axis: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    corrected: bool = False,
+    correction: float | None = None,
+) -> Val:
     x, axes = _as_float(x), _axes(axis)
     ddof = ddof if correction is None else correction
     array = x.array.astype(working_dtype("float64"))
@@ -364,7 +390,9 @@ def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False, corre
 
 
 @formula(ulps=8, backward=8)
-def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False) -> Val:
+def std(
+    x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+) -> Val:
     return ew.table["sqrt"](var(x, axis, ddof, keepdims))
 
 
@@ -418,8 +446,17 @@ def cumprod(x: Any, axis: Any = None) -> Val:
 
 @formula(ulps=2, backward=2)
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Val:
-    more = {name: val(each).array for name, each in (("prepend", prepend), ("append", append)) if each is not None}
-    return keep(x, lambda a: np.diff(a, n, axis, **{name: each.astype(a.dtype) for name, each in more.items()}))
+    more = {
+        name: val(each).array
+        for name, each in (("prepend", prepend), ("append", append))
+        if each is not None
+    }
+    return keep(
+        x,
+        lambda a: np.diff(
+            a, n, axis, **{name: each.astype(a.dtype) for name, each in more.items()}
+        ),
+    )
 
 
 def _shifted(x: Val, axes: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -454,13 +491,17 @@ def log_softmax(x: Any, axis: Any = None) -> Val:
 
 
 @formula()
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, descending: bool = False) -> Val:
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, descending: bool = False
+) -> Val:
     out = keep(a, lambda x: np.sort(x, axis=axis, kind="stable"))
     return keep(out, lambda x: np.flip(x, -1 if axis is None else axis)) if descending else out
 
 
 @formula()
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, descending: bool = False) -> Val:
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, descending: bool = False
+) -> Val:
     array = val(a).array.ravel() if axis is None else val(a).array
     along = -1 if axis is None else axis
     if not descending:
@@ -516,7 +557,9 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Val:
 
 
 @formula()
-def extract_diag(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, view: bool = False) -> Val:
+def extract_diag(
+    x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, view: bool = False
+) -> Val:
     return keep(x, np.diagonal, offset, axis1, axis2)
 
 
@@ -536,7 +579,11 @@ def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = None) -> Val:
 
 
 def _matrix_dtype(*xs: Val) -> np.dtype:
-    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) in (np.float16, np.float32) else "float64")
+    return np.dtype(
+        "float32"
+        if np.result_type(*(x.dtype for x in xs)) in (np.float16, np.float32)
+        else "float64"
+    )
 
 
 def _cholesky_of(a: np.ndarray, on_error: str) -> np.ndarray:
@@ -554,7 +601,14 @@ def _cholesky_of(a: np.ndarray, on_error: str) -> np.ndarray:
 
 
 @formula(ulps=8, backward=8)
-def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, overwrite_a: bool = False, on_error: str = "raise") -> Val:
+def cholesky(
+    x: Any,
+    lower: bool = True,
+    *,
+    check_finite: bool = True,
+    overwrite_a: bool = False,
+    on_error: str = "raise",
+) -> Val:
     x = val(x)
     dtype = _matrix_dtype(x)
     a = x.array.astype(working_dtype(dtype))
@@ -566,14 +620,20 @@ def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, overwrite
     return Val(out, dtype)
 
 
-def _solve_of(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool, on_error: str = "raise") -> np.ndarray:
+def _solve_of(
+    a: np.ndarray, b: np.ndarray, lower: bool, unit: bool, on_error: str = "raise"
+) -> np.ndarray:
     out = b.copy()
     n = len(a)
     if on_error == "nan" and not unit and (np.diagonal(a) == 0).any():
         return np.full_like(b, np.nan)
     for i in range(n) if lower else range(n - 1, -1, -1):
         known = slice(0, i) if lower else slice(i + 1, n)
-        out[i] -= (a[i, known, None] * out[known]).sum(0) if b.ndim == 2 else (a[i, known] * out[known]).sum()
+        out[i] -= (
+            (a[i, known, None] * out[known]).sum(0)
+            if b.ndim == 2
+            else (a[i, known] * out[known]).sum()
+        )
         if not unit:
             if a[i, i] == 0:
                 raise np.linalg.LinAlgError(f"the diagonal is 0 at index {i}")
@@ -592,7 +652,10 @@ def solve_triangular(a: Any, b: Any, *, trans: Any = 0, lower: bool = False, uni
     if trans not in (0, "N"):
         x, lower = np.swapaxes(x, -1, -2), not lower
     batch = np.broadcast_shapes(x.shape[:-2], y.shape[: y.ndim - core])
-    x, y = np.broadcast_to(x, batch + x.shape[-2:]), np.broadcast_to(y, batch + y.shape[y.ndim - core :])
+    x, y = (
+        np.broadcast_to(x, batch + x.shape[-2:]),
+        np.broadcast_to(y, batch + y.shape[y.ndim - core :]),
+    )
     out = np.empty(y.shape, y.dtype)
     for at in np.ndindex(batch):
         out[at] = _solve_of(x[at], y[at], lower, unit_diagonal, on_error)
@@ -645,11 +708,16 @@ def solve(a: Any, b: Any, *, lower: bool = False, overwrite_a: bool = False, ove
     if transposed:
         x = np.swapaxes(x, -1, -2)
     batch = np.broadcast_shapes(x.shape[:-2], y.shape[: y.ndim - core])
-    x, y = np.broadcast_to(x, batch + x.shape[-2:]), np.broadcast_to(y, batch + y.shape[y.ndim - core :])
+    x, y = (
+        np.broadcast_to(x, batch + x.shape[-2:]),
+        np.broadcast_to(y, batch + y.shape[y.ndim - core :]),
+    )
     out = np.empty(y.shape, y.dtype)
     for at in np.ndindex(batch):
         factor, order = _factored(x[at])
-        out[at] = _solve_of(factor, _solve_of(factor, y[at][order], True, True), False, False, on_error)
+        out[at] = _solve_of(
+            factor, _solve_of(factor, y[at][order], True, True), False, False, on_error
+        )
     return Val(out, dtype)
 
 
@@ -694,10 +762,21 @@ def slogdet(x: Any) -> list[Val]:
 
 
 @formula(ulps=2, backward=8)
-def cho_solve(c_and_lower: Any, b: Any, *, overwrite_b: bool = False, check_finite: bool = True, b_ndim: Any = None) -> Val:
+def cho_solve(
+    c_and_lower: Any,
+    b: Any,
+    *,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    b_ndim: Any = None,
+) -> Val:
     c, lower = c_and_lower
     half = solve_triangular(c, b, trans=0 if lower else 1, lower=lower, b_ndim=b_ndim)
     return solve_triangular(c, half, trans=1 if lower else 0, lower=lower, b_ndim=b_ndim)
 
 
-table = {name: value for name, value in globals().items() if getattr(value, "__wrapped__", None) is not None}
+table = {
+    name: value
+    for name, value in globals().items()
+    if getattr(value, "__wrapped__", None) is not None
+}

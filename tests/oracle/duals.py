@@ -20,7 +20,9 @@ def _with_arrays(operator: Callable[[Dual, Any], Any]) -> Callable[[Dual, Any], 
 
     def apply(self: Dual, other: Any) -> Any:
         if isinstance(other, np.ndarray) and other.ndim:
-            return np.array([operator(self, each) for each in other.flat], dtype=object).reshape(other.shape)
+            return np.array([operator(self, each) for each in other.flat], dtype=object).reshape(
+                other.shape
+            )
         return operator(self, other)
 
     return apply
@@ -118,7 +120,9 @@ def _map(f: Callable[..., Any], count: int = 1) -> Callable[..., np.ndarray]:
     return lambda *arrays: np.asarray(mapped(*arrays), dtype=object)
 
 
-def _function(value: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[[Any], np.ndarray]:
+def _function(
+    value: Callable[[Any], Any], slope: Callable[[Any, Any], Any]
+) -> Callable[[Any], np.ndarray]:
     def apply(x: Any) -> Dual:
         x = dual(x)
         y = value(x.value)
@@ -168,7 +172,12 @@ def ifelse(condition: Any, x: Any, y: Any) -> Any:
 
 
 def sum(x: np.ndarray, axis: int | None = None) -> np.ndarray:
-    return np.asarray(np.sum(x, axis=axis, initial=Dual(0)) if axis is None else np.add.reduce(x, axis=axis, initial=Dual(0)), dtype=object)
+    return np.asarray(
+        np.sum(x, axis=axis, initial=Dual(0))
+        if axis is None
+        else np.add.reduce(x, axis=axis, initial=Dual(0)),
+        dtype=object,
+    )
 
 
 def prod(x: np.ndarray, axis: int | None = None) -> np.ndarray:

@@ -83,7 +83,9 @@ def with_room(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(np.array(each, "int64" if type(each) is int else "float64") for each in args)
 
 
-def elementwise(rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Val]]:
+def elementwise(
+    rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Val]]:
     """Makes a formula of a function of arrays, which receives them in the dtype that the rule gives. `out` is the dtype
     of the result. `near_roots`: the error of results below 1 is that of 1, as in SciPy's functions next to roots other
     than x = 0."""
@@ -121,7 +123,12 @@ table: dict[str, Callable[..., Val]] = {}
 
 
 def define(
-    name: str, rule: Rule, function: Callable[..., Any], ulps: float = 0, out: Any = None, near_roots: bool = False
+    name: str,
+    rule: Rule,
+    function: Callable[..., Any],
+    ulps: float = 0,
+    out: Any = None,
+    near_roots: bool = False,
 ) -> None:
     def named(*xs: np.ndarray) -> Any:
         return function(*xs)
@@ -141,13 +148,17 @@ def _mul(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _int_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "f":
         return np.where(y == 0, x / y, np.floor_divide(x, y))
-    return np.where(y == 0, np.zeros((), x.dtype), np.floor_divide(x, np.where(y == 0, np.ones((), y.dtype), y)))
+    return np.where(
+        y == 0, np.zeros((), x.dtype), np.floor_divide(x, np.where(y == 0, np.ones((), y.dtype), y))
+    )
 
 
 def _mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "f":
         return np.mod(x, y)
-    return np.where(y == 0, np.zeros((), x.dtype), np.mod(x, np.where(y == 0, np.ones((), y.dtype), y)))
+    return np.where(
+        y == 0, np.zeros((), x.dtype), np.mod(x, np.where(y == 0, np.ones((), y.dtype), y))
+    )
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -159,7 +170,9 @@ def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if b < 0:
             return 1 if a == 1 else (-1 if b % 2 else 1) if a == -1 else 0
         wrapped = pow(a, b, 1 << bits)
-        return wrapped - (1 << bits) if x.dtype.kind == "i" and wrapped >= 1 << (bits - 1) else wrapped
+        return (
+            wrapped - (1 << bits) if x.dtype.kind == "i" and wrapped >= 1 << (bits - 1) else wrapped
+        )
 
     x, y = np.broadcast_arrays(x, y)
     out = np.empty(x.shape, x.dtype)
@@ -196,9 +209,13 @@ def _polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     whole = (n >= 0) & (np.floor(n) == n) & np.isfinite(n)
     n, x = np.broadcast_arrays(np.where(whole, n, 0), x)
     poles = (x <= 0) & (np.floor(x) == x)
-    at_poles = np.where(n % 2 == 1, np.inf, np.where(x == 0, -np.copysign(np.inf, x), np.nan))  # zeros are sides of a pole
+    at_poles = np.where(
+        n % 2 == 1, np.inf, np.where(x == 0, -np.copysign(np.inf, x), np.nan)
+    )  # zeros are sides of a pole
     higher = np.where(np.isneginf(x), np.nan, np.where(poles, at_poles, sp.polygamma(n, x)))
-    return np.where(whole, np.where(n == 0, _psi(x), np.where(n == 1, _trigamma(x), higher)), np.nan)
+    return np.where(
+        whole, np.where(n == 0, _psi(x), np.where(n == 1, _trigamma(x), higher)), np.nan
+    )
 
 
 def _gamma(x: np.ndarray) -> np.ndarray:
@@ -209,7 +226,9 @@ def _gamma(x: np.ndarray) -> np.ndarray:
 def _gammaln(x: np.ndarray) -> np.ndarray:
     """SciPy's gammaln returns inf for subnormal numbers and -inf for -inf."""
     tiny = (np.abs(x) < 1e-300) & (x != 0)
-    return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), np.where(np.isneginf(x), np.inf, sp.gammaln(x)))
+    return np.where(
+        tiny, -np.log(np.abs(np.where(tiny, x, 1))), np.where(np.isneginf(x), np.inf, sp.gammaln(x))
+    )
 
 
 def _psi(x: np.ndarray) -> np.ndarray:
@@ -298,10 +317,24 @@ def _jv(order: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 # the limit at infinity is 0, where SciPy returns nan
 for _name, _function in (("j0", sp.j0), ("j1", sp.j1), ("jv", _jv)):
-    define(_name, as_float, in_double(lambda *x, f=_function: np.where(np.isinf(x[-1]) & ~np.isnan(x[0]), 0.0, f(*x))), 2**14)
+    define(
+        _name,
+        as_float,
+        in_double(lambda *x, f=_function: np.where(np.isinf(x[-1]) & ~np.isnan(x[0]), 0.0, f(*x))),
+        2**14,
+    )
 # the result overflows beyond 1000, where SciPy's formula becomes inf - inf
 for _name, _limit in (("i0", np.abs), ("i1", np.positive)):
-    define(_name, as_float, in_double(lambda x, f=getattr(sp, _name), limit=_limit: np.where(np.abs(x) > 1000, limit(x) * np.inf, f(x))), 2**14)
+    define(
+        _name,
+        as_float,
+        in_double(
+            lambda x, f=getattr(sp, _name), limit=_limit: np.where(
+                np.abs(x) > 1000, limit(x) * np.inf, f(x)
+            )
+        ),
+        2**14,
+    )
 for _name in ("iv", "ive", "kv", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
               "gammainccinv", "betainc", "betaincinv"):  # fmt: skip
     define(_name, as_float, in_double(getattr(sp, _name)), 2**14)
@@ -325,18 +358,54 @@ def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
 
 define("gammainc_derivative", as_float, in_double(_derivative(sp.gammainc)), 2**30)
 define("betainc_derivative", as_float, in_double(_derivative(sp.betainc)), 2**30)
-define("betainc_derivative_by_b", as_float, in_double(lambda a, b, x: _derivative(lambda k, a, x: sp.betainc(a, k, x))(b, a, x)), 2**30)
-define("gammainc_density", as_float, in_double(lambda k, x: np.exp(sp.xlogy(k - 1, x) - x - sp.gammaln(k))), 2**20)
-define("betainc_density", as_float, in_double(lambda a, b, x: np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))), 2**20)
-define("ive_derivative", as_float, in_double(lambda v, x: (sp.ive(v - 1, x) + sp.ive(v + 1, x)) / 2 - np.sign(x) * sp.ive(v, x)), 2**20)
-define("kve_derivative", as_float, in_double(lambda v, x: sp.kve(v, x) - (sp.kve(v - 1, x) + sp.kve(v + 1, x)) / 2), 2**20)
+define(
+    "betainc_derivative_by_b",
+    as_float,
+    in_double(lambda a, b, x: _derivative(lambda k, a, x: sp.betainc(a, k, x))(b, a, x)),
+    2**30,
+)
+define(
+    "gammainc_density",
+    as_float,
+    in_double(lambda k, x: np.exp(sp.xlogy(k - 1, x) - x - sp.gammaln(k))),
+    2**20,
+)
+define(
+    "betainc_density",
+    as_float,
+    in_double(lambda a, b, x: np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))),
+    2**20,
+)
+define(
+    "ive_derivative",
+    as_float,
+    in_double(lambda v, x: (sp.ive(v - 1, x) + sp.ive(v + 1, x)) / 2 - np.sign(x) * sp.ive(v, x)),
+    2**20,
+)
+define(
+    "kve_derivative",
+    as_float,
+    in_double(lambda v, x: sp.kve(v, x) - (sp.kve(v - 1, x) + sp.kve(v + 1, x)) / 2),
+    2**20,
+)
 
 define("hyp2f1", as_float, in_double(sp.hyp2f1), 2**14)
 define("hyp2f1_derivative", as_float, in_double(_derivative(sp.hyp2f1)), 2**30)
-define("hyp2f1_derivative_by_c", as_float, in_double(lambda a, b, c, z: _derivative(lambda k, x: sp.hyp2f1(a, b, k, x))(c, z)), 2**30)
+define(
+    "hyp2f1_derivative_by_c",
+    as_float,
+    in_double(lambda a, b, c, z: _derivative(lambda k, x: sp.hyp2f1(a, b, k, x))(c, z)),
+    2**30,
+)
 
-for _name, _function in (("eq", np.equal), ("neq", np.not_equal), ("lt", np.less), ("le", np.less_equal),
-                         ("gt", np.greater), ("ge", np.greater_equal)):  # fmt: skip
+for _name, _function in (
+    ("eq", np.equal),
+    ("neq", np.not_equal),
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+):
     define(_name, promoted, _function, out=bool)
 for _name in ("isnan", "isinf", "isfinite"):
     define(_name, promoted, getattr(np, _name), out=bool)
@@ -360,7 +429,9 @@ def true_div(x: Any, y: Any) -> Val:
 
 @formula()
 def switch(condition: Any, x: Any, y: Any) -> Val:
-    if all(isinstance(each, int) and not isinstance(each, bool) for each in (x, y)):  # of Python integers only
+    if all(
+        isinstance(each, int) and not isinstance(each, bool) for each in (x, y)
+    ):  # of Python integers only
         x, y = (Val(np.asarray(each, np.int64)) for each in (x, y))
     condition, x, y = aligned([condition, x, y])
     dtype = promoted(x, y)
@@ -377,7 +448,12 @@ def second(x: Any, y: Any) -> Val:
 def cast(x: Any, dtype: Any) -> Val:
     x, dtype = val(x), np.dtype(dtype)
     array = x.array
-    if dtype.kind == "f" and is_wide() and x.dtype.kind == "f" and dtype.itemsize < x.dtype.itemsize:
+    if (
+        dtype.kind == "f"
+        and is_wide()
+        and x.dtype.kind == "f"
+        and dtype.itemsize < x.dtype.itemsize
+    ):
         array = array.astype(dtype)  # a narrowing cast must round, even in long double evaluation
     elif dtype == bool:
         array = array != 0

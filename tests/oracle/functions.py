@@ -128,19 +128,27 @@ def logical_not(x: Any) -> Val:
 
 
 def isposinf(x: Any) -> Val:
-    return Val(np.isposinf(val(x).array) if val(x).dtype.kind == "f" else np.zeros(val(x).shape, bool))
+    return Val(
+        np.isposinf(val(x).array) if val(x).dtype.kind == "f" else np.zeros(val(x).shape, bool)
+    )
 
 
 def isneginf(x: Any) -> Val:
-    return Val(np.isneginf(val(x).array) if val(x).dtype.kind == "f" else np.zeros(val(x).shape, bool))
+    return Val(
+        np.isneginf(val(x).array) if val(x).dtype.kind == "f" else np.zeros(val(x).shape, bool)
+    )
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Val:
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Val:
     a, b = elementwise.aligned([a, b])
     return Val(np.isclose(a.array, b.array, rtol, atol, equal_nan))
 
 
-def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Val:
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Val:
     return _t["all"](isclose(a, b, rtol, atol, equal_nan))
 
 
@@ -149,7 +157,10 @@ def logaddexp(x: Any, y: Any, *more: Any) -> Val:
     for other in (y, *more):
         x, other = elementwise.aligned([x, other])
         dtype = elementwise.as_float(x, other)
-        x = Val(np.logaddexp(elementwise.to_working(x, dtype), elementwise.to_working(other, dtype)), dtype)
+        x = Val(
+            np.logaddexp(elementwise.to_working(x, dtype), elementwise.to_working(other, dtype)),
+            dtype,
+        )
     return x
 
 
@@ -200,15 +211,24 @@ aliases = {
 
 def clip(x: Any, min: Any = None, max: Any = None) -> Val:
     if min is None or max is None:
-        return val(x) if min is max else elementwise.table["maximum"](x, min) if max is None else elementwise.table["minimum"](x, max)
+        return (
+            val(x)
+            if min is max
+            else elementwise.table["maximum"](x, min)
+            if max is None
+            else elementwise.table["minimum"](x, max)
+        )
     return elementwise.table["clip"](x, min, max)
 
 
 for _alias, _name in aliases.items():
     globals()[_alias] = globals()[_name]
 
+
 @formula(ulps=8, backward=8)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Val:
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> Val:
     x, xp, fp = (val(each).array.astype(np.float64) for each in (x, xp, fp))
     return Val(np.interp(x, xp, fp, left, right, period), np.dtype("float64"))
 

@@ -9,7 +9,15 @@ from . import arrays, functions, loops, random
 from .values import Val, val
 
 # Derivatives and batched graphs have no formula in terms of values: their graphs are evaluated op by op (ops.evaluate).
-by_graph = ("bt.vectorize_graph(", "bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.hessian_vector_product(", "bt.pushforward(", "bt.pullback(")
+by_graph = (
+    "bt.vectorize_graph(",
+    "bt.grad(",
+    "bt.jacobian(",
+    "bt.hessian(",
+    "bt.hessian_vector_product(",
+    "bt.pushforward(",
+    "bt.pullback(",
+)
 
 
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: Any = None) -> Any:
@@ -31,7 +39,9 @@ def check_and_raise(kind: type[Exception], message: str = "") -> Callable[..., V
 
 
 def breakpoint_op(name: str) -> Callable[..., Any]:
-    return lambda condition, *variables: [val(x) for x in variables] if len(variables) > 1 else val(variables[0])
+    return lambda condition, *variables: (
+        [val(x) for x in variables] if len(variables) > 1 else val(variables[0])
+    )
 
 
 def op_from_graph(inputs: Any, outputs: Any, inline: bool = True) -> Callable[..., Any]:
@@ -56,6 +66,7 @@ bt = types.SimpleNamespace(
     printing=types.SimpleNamespace(Print=lambda *_, **__: identity),
     breakpoint=types.SimpleNamespace(PdbBreakpoint=breakpoint_op),
     raise_op=types.SimpleNamespace(
-        CheckAndRaise=check_and_raise, Assert=lambda message="": check_and_raise(AssertionError, message)
+        CheckAndRaise=check_and_raise,
+        Assert=lambda message="": check_and_raise(AssertionError, message),
     ),
 )

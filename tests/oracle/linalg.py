@@ -11,10 +11,16 @@ from .values import Val, formula, val
 
 
 def _matrix_dtype(*xs: Val) -> np.dtype:
-    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) in (np.float16, np.float32) else "float64")
+    return np.dtype(
+        "float32"
+        if np.result_type(*(x.dtype for x in xs)) in (np.float16, np.float32)
+        else "float64"
+    )
 
 
-def _each(core: list[int], function: Any, *inputs: Any) -> tuple[list[Any], tuple[int, ...], np.dtype]:
+def _each(
+    core: list[int], function: Any, *inputs: Any
+) -> tuple[list[Any], tuple[int, ...], np.dtype]:
     """The results for each matrix of the batch, the batch shape, and the dtype."""
     xs = [val(x) for x in inputs]
     dtype = _matrix_dtype(*xs)
@@ -46,7 +52,9 @@ def _lower_as_symmetric(a: np.ndarray, lower: bool) -> np.ndarray:
 
 @formula(ulps=2, backward=8, whole=True)
 def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Val:
-    function = _finite(lambda x: np.linalg.eigvalsh(_lower_as_symmetric(x, lower)), lambda x: x.shape[:1])
+    function = _finite(
+        lambda x: np.linalg.eigvalsh(_lower_as_symmetric(x, lower)), lambda x: x.shape[:1]
+    )
     return _stacked(*_each([2], function, a))
 
 
@@ -71,19 +79,30 @@ def lu_factor(a: Any) -> list[Val]:
         return scipy.linalg.lu_factor(x, check_finite=False)
 
     values, batch, dtype = _each([2], of, a)
-    return [_stacked([v[0] for v in values], batch, dtype), _stacked([v[1] for v in values], batch, "int32")]
+    return [
+        _stacked([v[0] for v in values], batch, dtype),
+        _stacked([v[1] for v in values], batch, "int32"),
+    ]
 
 
 @formula(ulps=2, backward=8)
 def lu(a: Any) -> list[Val]:
-    values, batch, dtype = _each([2], lambda x: scipy.linalg.lu(x) if x.size else (np.eye(len(x)), x, x), a)
+    values, batch, dtype = _each(
+        [2], lambda x: scipy.linalg.lu(x) if x.size else (np.eye(len(x)), x, x), a
+    )
     return [_stacked([v[k] for v in values], batch, dtype) for k in range(3)]
 
 
 @formula(ulps=2, backward=8)
 def lu_solve(lu_and_pivots: Any, b: Any, trans: bool = False, b_ndim: Any = None) -> Val:
     def of(factors: np.ndarray, pivots: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return scipy.linalg.lu_solve((factors, pivots.astype(int)), right, trans=int(trans), check_finite=False) if right.size else right
+        return (
+            scipy.linalg.lu_solve(
+                (factors, pivots.astype(int)), right, trans=int(trans), check_finite=False
+            )
+            if right.size
+            else right
+        )
 
     values, batch, _ = _each([2, 1, b_ndim or min(val(b).ndim, 2)], of, *lu_and_pivots, b)
     return _stacked(values, batch, _matrix_dtype(val(lu_and_pivots[0]), val(b)))
@@ -117,7 +136,9 @@ def lstsq(x: Any, y: Any, rcond: float = -1) -> list[Val]:
         return solution, rank, s
 
     values, batch, dtype = _each([2, 2], of, x, y)
-    return [_stacked([v[k] for v in values], batch, dt) for k, dt in enumerate([dtype, "int64", dtype])]
+    return [
+        _stacked([v[k] for v in values], batch, dt) for k, dt in enumerate([dtype, "int64", dtype])
+    ]
 
 
 def _exponential(x: np.ndarray) -> np.ndarray:
@@ -161,7 +182,10 @@ def cholesky_gradient(factor: Any, g: Any) -> Val:
 
 @formula(ulps=2, backward=8, whole=True)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Val:
-    function = _finite(lambda x, y, z: scipy.linalg.solve_sylvester(x, y, z) if z.size else z, lambda x, y, z: z.shape)
+    function = _finite(
+        lambda x, y, z: scipy.linalg.solve_sylvester(x, y, z) if z.size else z,
+        lambda x, y, z: z.shape,
+    )
     return _stacked(*_each([2, 2, 2], function, a, b, q))
 
 
@@ -175,7 +199,9 @@ def solve_discrete_are(a: Any, b: Any, q: Any, r: Any) -> Val:
 
 @formula(ulps=2, backward=8)
 def solve_tridiagonal(dl: Any, d: Any, du: Any, b: Any) -> Val:
-    def of(lower: np.ndarray, middle: np.ndarray, upper: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def of(
+        lower: np.ndarray, middle: np.ndarray, upper: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
         if not len(middle):
             return right
         return np.linalg.solve(np.diag(lower, -1) + np.diag(middle) + np.diag(upper, 1), right)
@@ -186,13 +212,17 @@ def solve_tridiagonal(dl: Any, d: Any, du: Any, b: Any) -> Val:
 @formula(ulps=2, backward=8, whole=True)
 def solve_continuous_are(a: Any, b: Any, q: Any, r: Any) -> Val:
     def of(x: np.ndarray, y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
-        return scipy.linalg.solve_continuous_are(x, y, (z + z.T) / 2, (w + w.T) / 2) if x.size else x
+        return (
+            scipy.linalg.solve_continuous_are(x, y, (z + z.T) / 2, (w + w.T) / 2) if x.size else x
+        )
 
     return _stacked(*_each([2] * 4, _finite(of, lambda x, *_: x.shape), a, b, q, r))
 
 
 @formula(ulps=2, backward=8)
-def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, b_ndim: Any = None, *, trans: bool = False) -> Val:
+def solve_banded(
+    l_and_u: tuple[int, int], ab: Any, b: Any, b_ndim: Any = None, *, trans: bool = False
+) -> Val:
     below, above = l_and_u
 
     def of(bands: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -214,7 +244,9 @@ def tridiagonal_factors(lower: Any, d: Any, upper: Any) -> list[Val]:
         if all(np.isfinite(each).all() for each in (below, middle, above)):
             return _tridiagonal_factors(below, middle, above)
         n = len(middle)
-        return [np.full(count, np.nan) for count in (max(n - 1, 0), n, max(n - 1, 0), max(n - 2, 0))] + [np.arange(n)]
+        return [
+            np.full(count, np.nan) for count in (max(n - 1, 0), n, max(n - 1, 0), max(n - 2, 0))
+        ] + [np.arange(n)]
 
     values, batch, dtype = _each([1, 1, 1], of, lower, d, upper)
     return [_stacked([v[k] for v in values], batch, "int32" if k == 4 else dtype) for k in range(5)]
@@ -247,10 +279,25 @@ def tridiagonal_lu_factor(a: Any) -> list[Val]:
 
 
 @formula(ulps=2, backward=8)
-def tridiagonal_lu_solve(a_diagonals: Any, b: Any, *, b_ndim: Any = None, transposed: bool = False) -> Val:
-    def of(below: np.ndarray, middle: np.ndarray, above: np.ndarray, second: np.ndarray, pivots: np.ndarray, right: np.ndarray) -> Any:
+def tridiagonal_lu_solve(
+    a_diagonals: Any, b: Any, *, b_ndim: Any = None, transposed: bool = False
+) -> Val:
+    def of(
+        below: np.ndarray,
+        middle: np.ndarray,
+        above: np.ndarray,
+        second: np.ndarray,
+        pivots: np.ndarray,
+        right: np.ndarray,
+    ) -> Any:
         n = len(middle)
-        u = np.diag(middle) + np.diag(above, 1)[:n, :n] + (np.diag(second, 2)[:n, :n] if n > 2 else 0) if n else np.zeros((0, 0))
+        u = (
+            np.diag(middle)
+            + np.diag(above, 1)[:n, :n]
+            + (np.diag(second, 2)[:n, :n] if n > 2 else 0)
+            if n
+            else np.zeros((0, 0))
+        )
         a = u
         for i in range(n - 2, -1, -1):
             a = a.copy()

@@ -34,13 +34,24 @@ class until:
         self.condition = val(condition)
 
 
-def scan(fn: Callable[..., Any], sequences: Any = (), outputs_info: Any = (), non_sequences: Any = (), n_steps: Any = None,
-         go_backwards: bool = False, return_updates: bool = False) -> Any:  # fmt: skip
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = (),
+    outputs_info: Any = (),
+    non_sequences: Any = (),
+    n_steps: Any = None,
+    go_backwards: bool = False,
+    return_updates: bool = False,
+) -> Any:
     def listed(x: Any) -> list[Any]:
         return list(x) if isinstance(x, (list, tuple)) else [x]
 
     assert not return_updates
-    whole, initial, others = [val(x) for x in listed(sequences)], listed(outputs_info), [val(x) for x in listed(non_sequences)]
+    whole, initial, others = (
+        [val(x) for x in listed(sequences)],
+        listed(outputs_info),
+        [val(x) for x in listed(non_sequences)],
+    )
     initial = [None if x is None else val(x) for x in initial]
     n_steps = None if n_steps is None else int(val(n_steps).array)
     length = min([len(x.array) for x in whole] + ([] if n_steps is None else [n_steps]))
@@ -59,7 +70,11 @@ def scan(fn: Callable[..., Any], sequences: Any = (), outputs_info: Any = (), no
         made += 1
         traces = traces or [[] for _ in results]
         for k, result in enumerate(results):
-            if initial and initial[k] is not None and (result.shape != states[k].shape or result.dtype != states[k].dtype):
+            if (
+                initial
+                and initial[k] is not None
+                and (result.shape != states[k].shape or result.dtype != states[k].dtype)
+            ):
                 raise ValueError("a state changes")
             traces[k].append(result)
         states = [None if s is None else r for s, r in zip(states, results)]

@@ -14,8 +14,12 @@ from .values import Val, formula, val, working_dtype
 elementwise.define("fmod", elementwise.at_least_int8, np.fmod, 1)
 elementwise.define("heaviside", elementwise.as_float, np.heaviside)
 elementwise.define("logaddexp2", elementwise.as_float, np.logaddexp2, 8)
-elementwise.define("elu", elementwise.as_float, lambda x, alpha=1.0: np.where(x <= 0, alpha * np.expm1(x), x), 8)
-elementwise.define("silu", elementwise.as_float, lambda x: np.where(np.isneginf(x), 0, x * sp.expit(x)), 8)
+elementwise.define(
+    "elu", elementwise.as_float, lambda x, alpha=1.0: np.where(x <= 0, alpha * np.expm1(x), x), 8
+)
+elementwise.define(
+    "silu", elementwise.as_float, lambda x: np.where(np.isneginf(x), 0, x * sp.expit(x)), 8
+)
 
 
 def several(function: Callable[..., Any], ulps: float = 64) -> Callable[..., tuple[Val, ...]]:
@@ -24,10 +28,19 @@ def several(function: Callable[..., Any], ulps: float = 64) -> Callable[..., tup
     @formula(ulps=ulps, backward=2)
     def computed(*arguments: Any, **keywords: Any) -> Any:
         def native(x: Any) -> Any:
-            return x.array.astype(x.dtype) if isinstance(x, Val) else [native(e) for e in x] if isinstance(x, (list, tuple)) else x
+            return (
+                x.array.astype(x.dtype)
+                if isinstance(x, Val)
+                else [native(e) for e in x]
+                if isinstance(x, (list, tuple))
+                else x
+            )
 
         out = function(*map(native, arguments), **{k: native(v) for k, v in keywords.items()})
-        made = tuple(Val(np.asarray(each).astype(working_dtype(each.dtype)), each.dtype) for each in (out if isinstance(out, (tuple, list)) else (out,)))
+        made = tuple(
+            Val(np.asarray(each).astype(working_dtype(each.dtype)), each.dtype)
+            for each in (out if isinstance(out, (tuple, list)) else (out,))
+        )
         return made if isinstance(out, (tuple, list)) else made[0]
 
     return computed
@@ -40,7 +53,9 @@ def _relu(x: Any, alpha: Any = 0) -> Val:
 
 
 def _gelu(x: np.ndarray, approximate: bool = False) -> np.ndarray:
-    share = (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2 if approximate else sp.ndtr(x)
+    share = (
+        (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2 if approximate else sp.ndtr(x)
+    )
     return np.where(np.isneginf(x), 0, x * share)
 
 
@@ -51,11 +66,20 @@ elementwise.define("gelu_tanh", elementwise.as_float, lambda x: _gelu(x, True), 
 def _windows(x: np.ndarray, window: Any, stride: Any) -> np.ndarray:
     """[..., rows, columns, elements of a window]"""
     (h, w), (sy, sx) = np.broadcast_to(window, 2), np.broadcast_to(stride, 2)
-    found = np.lib.stride_tricks.sliding_window_view(x, (h, w), axis=(-2, -1))[..., ::sy, ::sx, :, :]
+    found = np.lib.stride_tricks.sliding_window_view(x, (h, w), axis=(-2, -1))[
+        ..., ::sy, ::sx, :, :
+    ]
     return found.reshape(*found.shape[:-2], h * w)
 
 
-def _pool_2d(x: np.ndarray, ws: Any, ignore_border: bool = True, stride: Any = None, pad: Any = (0, 0), mode: str = "max") -> np.ndarray:
+def _pool_2d(
+    x: np.ndarray,
+    ws: Any,
+    ignore_border: bool = True,
+    stride: Any = None,
+    pad: Any = (0, 0),
+    mode: str = "max",
+) -> np.ndarray:
     (py, px), stride = np.broadcast_to(pad, 2), ws if stride is None else stride
     border = [(0, 0)] * (x.ndim - 2) + [(py, py), (px, px)]
     if mode == "max":
@@ -64,20 +88,36 @@ def _pool_2d(x: np.ndarray, ws: Any, ignore_border: bool = True, stride: Any = N
     total = _windows(np.pad(x, border), ws, stride).sum(-1)
     if mode == "sum":
         return total.astype(x.dtype)
-    count = np.prod(np.broadcast_to(ws, 2)) if mode == "average_inc_pad" else _windows(np.pad(np.ones_like(x), border), ws, stride).sum(-1)
+    count = (
+        np.prod(np.broadcast_to(ws, 2))
+        if mode == "average_inc_pad"
+        else _windows(np.pad(np.ones_like(x), border), ws, stride).sum(-1)
+    )
     return (total / count).astype(x.dtype if x.dtype.kind == "f" else "float64")
 
 
-def _conv2d(x: np.ndarray, w: np.ndarray, border_mode: Any = "valid", subsample: Any = 1, filter_flip: bool = True,
-            filter_dilation: Any = 1, num_groups: int = 1) -> np.ndarray:  # fmt: skip
+def _conv2d(
+    x: np.ndarray,
+    w: np.ndarray,
+    border_mode: Any = "valid",
+    subsample: Any = 1,
+    filter_flip: bool = True,
+    filter_dilation: Any = 1,
+    num_groups: int = 1,
+) -> np.ndarray:
     (dy, dx), (sy, sx) = np.broadcast_to(filter_dilation, 2), np.broadcast_to(subsample, 2)
     h, v = (w.shape[2] - 1) * dy + 1, (w.shape[3] - 1) * dx + 1
     names = {"valid": (0, 0), "half": (h // 2, v // 2), "full": (h - 1, v - 1)}
     py, px = names[border_mode] if isinstance(border_mode, str) else np.broadcast_to(border_mode, 2)
     x = np.pad(x, [(0, 0), (0, 0), (py, py), (px, px)])
     w = w[:, :, ::-1, ::-1] if filter_flip else w
-    windows = np.lib.stride_tricks.sliding_window_view(x, (h, v), axis=(2, 3))[:, :, ::sy, ::sx, ::dy, ::dx]
-    groups = [np.einsum("bcijkl,ockl->boij", part, each) for part, each in zip(np.split(windows, num_groups, 1), np.split(w, num_groups))]
+    windows = np.lib.stride_tricks.sliding_window_view(x, (h, v), axis=(2, 3))[
+        :, :, ::sy, ::sx, ::dy, ::dx
+    ]
+    groups = [
+        np.einsum("bcijkl,ockl->boij", part, each)
+        for part, each in zip(np.split(windows, num_groups, 1), np.split(w, num_groups))
+    ]
     return np.concatenate(groups, 1)
 
 
@@ -87,7 +127,10 @@ def _unstack(x: Any, *, axis: int = 0) -> tuple[Val, ...]:
 
 
 def _set(function: Callable[..., Any]) -> Callable[..., Val]:
-    return lambda a, b, *rest, **kw: Val(function(val(a).array, val(b).array, *rest, **kw), np.result_type(val(a).dtype, val(b).dtype))
+    return lambda a, b, *rest, **kw: Val(
+        function(val(a).array, val(b).array, *rest, **kw),
+        np.result_type(val(a).dtype, val(b).dtype),
+    )
 
 
 table: dict[str, Callable[..., Any]] = {

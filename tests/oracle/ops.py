@@ -47,7 +47,11 @@ def _elemwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[
 def _check_lengths(inputs: list[Val], node: Any) -> None:
     """Raises unless lengths agree; a length of 1 broadcasts only where it is static."""
     for axis in range(inputs[0].ndim):
-        lengths = {x.shape[axis] for x, variable in zip(inputs, node.inputs) if variable.type.shape[axis] != 1}
+        lengths = {
+            x.shape[axis]
+            for x, variable in zip(inputs, node.inputs)
+            if variable.type.shape[axis] != 1
+        }
         if len(lengths) > 1:
             raise ValueError(f"lengths {sorted(lengths)} in dimension {axis}")
 
@@ -70,7 +74,11 @@ def _argmax(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Va
 
 @op("CumOp")
 def _running(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [(arrays.cumsum if attributes["mode"] == "add" else arrays.cumprod)(inputs[0], axis=attributes["axis"])]
+    return [
+        (arrays.cumsum if attributes["mode"] == "add" else arrays.cumprod)(
+            inputs[0], axis=attributes["axis"]
+        )
+    ]
 
 
 @op("SortOp")
@@ -85,7 +93,9 @@ def _argsort(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[V
 
 @op("SearchSorted")
 def _search_sorted(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [Val(np.asarray(np.searchsorted(inputs[0].array, inputs[1].array, side=attributes["side"])))]
+    return [
+        Val(np.asarray(np.searchsorted(inputs[0].array, inputs[1].array, side=attributes["side"])))
+    ]
 
 
 @op("Dot")
@@ -115,7 +125,14 @@ def _solve_triangular(attributes: dict[str, Any], inputs: list[Val], node: Any) 
 
 @op("Solve")
 def _solve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [arrays.solve(*inputs, transposed=attributes["trans"], b_ndim=attributes["b_ndim"], on_error=attributes["on_error"])]
+    return [
+        arrays.solve(
+            *inputs,
+            transposed=attributes["trans"],
+            b_ndim=attributes["b_ndim"],
+            on_error=attributes["on_error"],
+        )
+    ]
 
 
 @op("Det")
@@ -201,12 +218,20 @@ def _solve_continuous_are(attributes: dict[str, Any], inputs: list[Val], node: A
 
 @op("SolveStructured")
 def _solve_structured(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [arrays.solve(*inputs, transposed=attributes["trans"], b_ndim=2, on_error=attributes["on_error"])]
+    return [
+        arrays.solve(
+            *inputs, transposed=attributes["trans"], b_ndim=2, on_error=attributes["on_error"]
+        )
+    ]
 
 
 @op("SolveBanded")
 def _solve_banded(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [linalg.solve_banded((attributes["below"], attributes["above"]), *inputs, b_ndim=2, trans=attributes["trans"])]
+    return [
+        linalg.solve_banded(
+            (attributes["below"], attributes["above"]), *inputs, b_ndim=2, trans=attributes["trans"]
+        )
+    ]
 
 
 @op("LUFactorTridiagonal")
@@ -216,7 +241,9 @@ def _tridiagonal_lu_factor(attributes: dict[str, Any], inputs: list[Val], node: 
 
 @op("SolveLUFactorTridiagonal")
 def _tridiagonal_lu_solve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [linalg.tridiagonal_lu_solve(inputs[:5], inputs[5], b_ndim=2, transposed=attributes["trans"])]
+    return [
+        linalg.tridiagonal_lu_solve(inputs[:5], inputs[5], b_ndim=2, transposed=attributes["trans"])
+    ]
 
 
 @op("SolveTridiagonal")
@@ -236,7 +263,11 @@ def _blockwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list
 
 @op("DimShuffle")
 def _dimshuffle(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [arrays.dimshuffle(inputs[0], tuple("x" if axis < 0 else axis for axis in attributes["new_order"]))]
+    return [
+        arrays.dimshuffle(
+            inputs[0], tuple("x" if axis < 0 else axis for axis in attributes["new_order"])
+        )
+    ]
 
 
 @op("Reshape")
@@ -272,7 +303,9 @@ def _runtime_broadcast(attributes: dict[str, Any], inputs: list[Val], node: Any)
     x, shape = inputs[0], list(inputs[0].shape)
     for axis, length in zip(attributes["axes"], inputs[1:]):
         if shape[axis] not in (1, arrays.number(length)):
-            raise (IndexError if attributes["of_index"] else ValueError)(f"length {shape[axis]} in dimension {axis}")
+            raise (IndexError if attributes["of_index"] else ValueError)(
+                f"length {shape[axis]} in dimension {axis}"
+            )
         shape[axis] = arrays.number(length)
     return [arrays.broadcast_to(x, shape)]
 
@@ -305,7 +338,11 @@ def basic_index(text: str, values: Iterable[Val]) -> tuple[Any, ...]:
     rest, items = iter(values), []
     for entry in filter(None, map(str.strip, text.split(","))):
         if ":" in entry:
-            items.append(slice(*(next(rest) if part.strip() else None for part in (*entry.split(":"), "")[:3])))
+            items.append(
+                slice(
+                    *(next(rest) if part.strip() else None for part in (*entry.split(":"), "")[:3])
+                )
+            )
         else:
             items.append(next(rest))
     return tuple(items)
@@ -320,7 +357,11 @@ def advanced_index(axes: tuple[int, ...], indices: list[Val]) -> tuple[Any, ...]
 
 def _changed(attributes: dict[str, Any], x: Val, index: tuple[Any, ...], y: Val) -> list[Val]:
     part = arrays.get_item(x, index)
-    return [(arrays.set_subtensor if attributes["set_instead_of_inc"] else arrays.inc_subtensor)(part, y)]
+    return [
+        (arrays.set_subtensor if attributes["set_instead_of_inc"] else arrays.inc_subtensor)(
+            part, y
+        )
+    ]
 
 
 @op("Subtensor")
@@ -330,7 +371,9 @@ def _subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list
 
 @op("IncSubtensor")
 def _inc_subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return _changed(attributes, inputs[0], basic_index(attributes["idx_list"], inputs[2:]), inputs[1])
+    return _changed(
+        attributes, inputs[0], basic_index(attributes["idx_list"], inputs[2:]), inputs[1]
+    )
 
 
 @op("AdvancedSubtensor")
@@ -340,7 +383,9 @@ def _advanced_subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any
 
 @op("AdvancedIncSubtensor")
 def _advanced_inc_subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return _changed(attributes, inputs[0], advanced_index(attributes["axes"], inputs[2:]), inputs[1])
+    return _changed(
+        attributes, inputs[0], advanced_index(attributes["axes"], inputs[2:]), inputs[1]
+    )
 
 
 @op("Nonzero")
@@ -393,7 +438,11 @@ def _scan(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]
     leaves, results = attributes["graph"][1]
     count, state_count = attributes["sequences"], attributes["states"]
     length = int(inputs[0].array)
-    sequences, states, constants = inputs[1 : 1 + count], inputs[1 + count : 1 + count + state_count], inputs[1 + count + state_count :]
+    sequences, states, constants = (
+        inputs[1 : 1 + count],
+        inputs[1 + count : 1 + count + state_count],
+        inputs[1 + count + state_count :],
+    )
     if any(len(each.array) != length for each in sequences):
         raise ValueError("a sequence is not as long as the loop")
 
@@ -411,8 +460,12 @@ def _scan(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]
         traces.append(rows)
         made += 1
     if rows is None:
-        rows = step([loops.dummy(x) for x in sequences])[state_count : len(results) - attributes["until"]]
-    stacks = [loops.stacked([each[k] for each in traces], row, length) for k, row in enumerate(rows)]
+        rows = step([loops.dummy(x) for x in sequences])[
+            state_count : len(results) - attributes["until"]
+        ]
+    stacks = [
+        loops.stacked([each[k] for each in traces], row, length) for k, row in enumerate(rows)
+    ]
     return [*states, *stacks, *([Val(np.int64(made))] if attributes["until"] else [])]
 
 
@@ -423,14 +476,19 @@ def _scan(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]
 def _random_bits(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
     state, size = inputs[0], tuple(int(each.array) for each in inputs[1:])
     bits = streams.words(state.key, state.drawn, size, attributes["word"])
-    form = {"bits": lambda x: x, "unit": streams.unit, "open": streams.open_unit}[attributes["form"]]
+    form = {"bits": lambda x: x, "unit": streams.unit, "open": streams.open_unit}[
+        attributes["form"]
+    ]
     return [type(state)(state.key, state.drawn + 1), Val(form(bits))]
 
 
 @op("RandomChild")
 def _random_child(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
     state, number = inputs[0], int(inputs[1].array)
-    return [type(state)(streams.child_key(state.key, state.drawn, number)), type(state)(state.key, state.drawn + 1)]
+    return [
+        type(state)(streams.child_key(state.key, state.drawn, number)),
+        type(state)(state.key, state.drawn + 1),
+    ]
 
 
 @op("RandomDomain")
@@ -467,7 +525,9 @@ def _random_variable(attributes: dict[str, Any], inputs: list[Any], node: Any) -
     if not isinstance(inputs[0], np.random.Generator):
         state, ndim = inputs[0], attributes["ndim"]
         size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
-        drawn = random.drawn(attributes["distribution"], state, size, [each.array for each in inputs[1 + ndim :]])
+        drawn = random.drawn(
+            attributes["distribution"], state, size, [each.array for each in inputs[1 + ndim :]]
+        )
         return [type(state)(state.key, state.drawn + 1), Val(drawn)]
     rng, ndim = copy.deepcopy(inputs[0]), attributes["ndim"]
     size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
@@ -480,7 +540,9 @@ def _composed_draw(attributes: dict[str, Any], inputs: list[Any], node: Any) -> 
     ndim = attributes["batch_ndim"]
     size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
     parameters = [each.array for each in inputs[1 + ndim :]]
-    state, drawn = random.composed(attributes["distribution"], copy.deepcopy(inputs[0]), size, parameters)
+    state, drawn = random.composed(
+        attributes["distribution"], copy.deepcopy(inputs[0]), size, parameters
+    )
     return [state, Val(np.asarray(drawn), node.outputs[1].dtype)]
 
 
@@ -492,12 +554,16 @@ def _random_rows(attributes: dict[str, Any], inputs: list[Any], node: Any) -> li
     parameters = [each.array for each in inputs[1 + len(lengths) :]]
     rows = []
     for index in np.ndindex(batch):
-        own = [each[index] if variable.ndim > (k == len(parameters) - 1) else each
-               for k, (each, variable) in enumerate(zip(parameters, node.inputs[1 + len(lengths) :]))]  # fmt: skip
+        own = [
+            each[index] if variable.ndim > (k == len(parameters) - 1) else each
+            for k, (each, variable) in enumerate(zip(parameters, node.inputs[1 + len(lengths) :]))
+        ]
         if name == "permutation":
             rows.append(rng.permutation(length))
         elif name.endswith("choice"):
-            rows.append(rng.choice(lengths[-1], size=length, replace=False, p=own[0] if own else None))
+            rows.append(
+                rng.choice(lengths[-1], size=length, replace=False, p=own[0] if own else None)
+            )
         else:
             rows.append(getattr(rng, name)(*own))
     return [rng, Val(np.reshape(rows, (*batch, length)), node.outputs[1].dtype)]
@@ -516,7 +582,9 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
     def value(variable: Any) -> Val:
         if variable not in values:
             is_generator = isinstance(variable, _core.RandomGeneratorVariable)
-            values[variable] = bt.function([], variable)() if is_generator else Val(variable.data, variable.dtype)
+            values[variable] = (
+                bt.function([], variable)() if is_generator else Val(variable.data, variable.dtype)
+            )
         return values[variable]
 
     for node in _core.toposort(list(outputs), list(given)):
@@ -524,7 +592,9 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
         formula = table.get(name)
         if formula is None:
             raise KeyError(f"tests/oracle/ops.py has no formula for {name}")
-        results = formula({key: each for key, _, each in attributes}, [value(x) for x in node.inputs], node)
+        results = formula(
+            {key: each for key, _, each in attributes}, [value(x) for x in node.inputs], node
+        )
         for output, result in zip(node.outputs, results):
             if output not in values:
                 values[output] = result

@@ -37,7 +37,9 @@ def drawn(name: str, state: Any, size: Any, parameters: list[Any]) -> Any:
     unit, inside = streams.unit(bits), streams.open_unit(bits)
     if name in ("normal", "exponential") and np.any(np.asarray(parameters[-1]) < 0):
         raise ValueError("scale < 0")
-    if name == "uniform" and not np.all(np.isfinite(parameters[1] - parameters[0]) & (parameters[1] >= parameters[0])):
+    if name == "uniform" and not np.all(
+        np.isfinite(parameters[1] - parameters[0]) & (parameters[1] >= parameters[0])
+    ):
         raise ValueError("low > high")
     formulas = {
         "random": lambda: unit,
@@ -73,7 +75,10 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         return ndtri(streams.open_unit(streams.words(state.key, state.drawn, whole)))
 
     def category(p: Any) -> Any:
-        if not np.all(p >= 0) or not np.all(np.abs(p.sum(-1) - 1) <= (3.4526698300124393e-04 if name.endswith("32") else 1.4901161193847656e-08)):
+        if not np.all(p >= 0) or not np.all(
+            np.abs(p.sum(-1) - 1)
+            <= (3.4526698300124393e-04 if name.endswith("32") else 1.4901161193847656e-08)
+        ):
             raise ValueError("no probabilities")
         return np.minimum((np.cumsum(p, -1) < unit()[..., None]).sum(-1), p.shape[-1] - 1)
 
@@ -88,7 +93,15 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         u, a, b = unit(), (lower - loc) / scale, (upper - loc) / scale
         flips = a > 0
         low, high = np.where(flips, -b, a), np.where(flips, -a, b)
-        z = np.clip(ndtri_exp(np.minimum(np.logaddexp(log_ndtr(low) + np.log1p(-u), log_ndtr(high) + np.log(u)), 0.0)), low, high)
+        z = np.clip(
+            ndtri_exp(
+                np.minimum(
+                    np.logaddexp(log_ndtr(low) + np.log1p(-u), log_ndtr(high) + np.log(u)), 0.0
+                )
+            ),
+            low,
+            high,
+        )
         return np.clip(loc + scale * np.where(flips, -z, z), lower, upper)
 
     formulas = {
@@ -108,14 +121,25 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
             "bernoulli": lambda p: source.binomial(1, p, size),
             "invgamma": lambda shape, scale: 1 / source.gamma(shape, 1 / scale, size),
             "t": lambda df, loc, scale: loc + scale * source.standard_t(df, size),
-            "gengamma": lambda alpha, p, lambd: lambd * source.standard_gamma(alpha / p, size) ** (1 / p),
+            "gengamma": lambda alpha, p, lambd: (
+                lambd * source.standard_gamma(alpha / p, size) ** (1 / p)
+            ),
             "betabinom": lambda n, a, b: source.binomial(n, source.beta(a, b, size), size),
         }
-    domains = {"pareto": (0,), "truncexpon": (0,), "t": (0,), "gengamma": (0, 1), "betabinom": (1, 2), "truncated_normal": (1,)}
+    domains = {
+        "pareto": (0,),
+        "truncexpon": (0,),
+        "t": (0,),
+        "gengamma": (0, 1),
+        "betabinom": (1, 2),
+        "truncated_normal": (1,),
+    }
     scales = {"truncated_normal": 1, "gengamma": 2, "betabinom": 0}.get(name, len(parameters) - 1)
     if name.split("_")[0] in ("bernoulli", "categorical", "multivariate"):
         scales = None
-    if any(not np.all(parameters[k] > 0) for k in domains.get(name, ())) or (scales is not None and not np.all(parameters[scales] >= 0)):
+    if any(not np.all(parameters[k] > 0) for k in domains.get(name, ())) or (
+        scales is not None and not np.all(parameters[scales] >= 0)
+    ):
         raise ValueError(f"parameters of {name}")
     if name == "truncated_normal" and not np.all(parameters[2] <= parameters[3]):
         raise ValueError("not lower <= upper")
@@ -133,17 +157,38 @@ def standard_normal(u: Any) -> Val:
 def _distribution(name: str, is_composed: bool = False) -> Any:
     def draw(*given: Any, size: Any = None, rng: Stream) -> Val:
         parameters = [val(each).array.astype(np.float64) for each in given]
-        shape = tuple(int(n) for n in size) if size is not None else np.broadcast_shapes(*(each.shape for each in parameters))
+        shape = (
+            tuple(int(n) for n in size)
+            if size is not None
+            else np.broadcast_shapes(*(each.shape for each in parameters))
+        )
         if any(each.ndim and each.shape != shape for each in parameters):
             raise ValueError("parameters that do not have the draw's shape")
-        return Val(np.asarray(composed(name, rng, shape, parameters)[1] if is_composed else drawn(name, rng, shape, parameters)))
+        return Val(
+            np.asarray(
+                composed(name, rng, shape, parameters)[1]
+                if is_composed
+                else drawn(name, rng, shape, parameters)
+            )
+        )
 
     return draw
 
 
-uniform, normal, exponential = (_distribution(name) for name in ("uniform", "normal", "exponential"))
+uniform, normal, exponential = (
+    _distribution(name) for name in ("uniform", "normal", "exponential")
+)
 halfnormal, pareto, gumbel, cauchy, halfcauchy, truncexpon, truncated_normal = (
-    _distribution(name, True) for name in ("halfnormal", "pareto", "gumbel", "cauchy", "halfcauchy", "truncexpon", "truncated_normal")
+    _distribution(name, True)
+    for name in (
+        "halfnormal",
+        "pareto",
+        "gumbel",
+        "cauchy",
+        "halfcauchy",
+        "truncexpon",
+        "truncated_normal",
+    )
 )
 
 
@@ -153,13 +198,20 @@ def _vectors(name: str, core_ndims: tuple[int, ...]) -> Any:
     def draw(*given: Any, size: Any = None, rng: Stream) -> Val:
         wide = name != "categorical" or val(given[0]).dtype == np.float64
         parameters = [val(each).array.astype(np.float64) for each in given]
-        batch = np.broadcast_shapes(*(each.shape[: each.ndim - core] for each, core in zip(parameters, core_ndims)))
+        batch = np.broadcast_shapes(
+            *(each.shape[: each.ndim - core] for each, core in zip(parameters, core_ndims))
+        )
         shape = tuple(int(n) for n in size) if size is not None else batch
         if np.broadcast_shapes(batch, shape) != shape:
             raise ValueError("parameters that do not have the draw's shape")
-        return Val(np.asarray(composed(name if wide else f"{name}_float32", rng, shape, parameters)[1]))
+        return Val(
+            np.asarray(composed(name if wide else f"{name}_float32", rng, shape, parameters)[1])
+        )
 
     return draw
 
 
-categorical, multivariate_normal = _vectors("categorical", (1,)), _vectors("multivariate_normal", (1, 2))
+categorical, multivariate_normal = (
+    _vectors("categorical", (1,)),
+    _vectors("multivariate_normal", (1, 2)),
+)

@@ -11,7 +11,13 @@ from .values import Val, formula, val, working_dtype
 
 
 def _plain(x: Any) -> Any:
-    return x.array if isinstance(x, Val) else [_plain(e) for e in x] if isinstance(x, (list, tuple)) else x
+    return (
+        x.array
+        if isinstance(x, Val)
+        else [_plain(e) for e in x]
+        if isinstance(x, (list, tuple))
+        else x
+    )
 
 
 def moving(function: Callable[..., Any]) -> Callable[..., Val]:
@@ -19,7 +25,9 @@ def moving(function: Callable[..., Any]) -> Callable[..., Val]:
 
     def moved(x: Any, *arguments: Any, **keywords: Any) -> Val:
         x = val(x)
-        out = function(x.array, *map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()})
+        out = function(
+            x.array, *map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()}
+        )
         return Val(out, x.dtype)
 
     return moved
@@ -48,14 +56,22 @@ def integers(function: Callable[..., Any]) -> Callable[..., Val]:
     """Makes a formula of a function that returns positions or counts: the result has dtype int64."""
 
     def found(*arguments: Any, **keywords: Any) -> Val:
-        return Val(np.asarray(function(*map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()})).astype(np.int64))
+        return Val(
+            np.asarray(
+                function(*map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()})
+            ).astype(np.int64)
+        )
 
     return found
 
 
 def _join_dims(x: np.ndarray, start_axis: int = 0, n_axes: int | None = None) -> np.ndarray:
     n = x.ndim - start_axis if n_axes is None else n_axes
-    return x.reshape(x.shape[:start_axis] + (int(np.prod(x.shape[start_axis : start_axis + n])),) + x.shape[start_axis + n :])
+    return x.reshape(
+        x.shape[:start_axis]
+        + (int(np.prod(x.shape[start_axis : start_axis + n])),)
+        + x.shape[start_axis + n :]
+    )
 
 
 def _split_dims(x: np.ndarray, shape: Any, axis: int = 0) -> np.ndarray:
@@ -76,7 +92,9 @@ def _fill_diagonal(x: np.ndarray, value: Any, offset: int = 0) -> np.ndarray:
 def _permute_rows(x: np.ndarray, y: np.ndarray, inverse: bool = False) -> np.ndarray:
     y = np.argsort(y, -1) if inverse else y
     shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
-    return np.take_along_axis(np.broadcast_to(x, shape + x.shape[-1:]), np.broadcast_to(y, shape + y.shape[-1:]), -1)
+    return np.take_along_axis(
+        np.broadcast_to(x, shape + x.shape[-1:]), np.broadcast_to(y, shape + y.shape[-1:]), -1
+    )
 
 
 def split(x: Any, splits_size: Any, *, n_splits: Any = None, axis: int = 0) -> list[Val]:
@@ -87,7 +105,10 @@ def split(x: Any, splits_size: Any, *, n_splits: Any = None, axis: int = 0) -> l
 
 def broadcast_arrays(*args: Any) -> list[Val]:
     values = [val(x) for x in args]
-    return [Val(out.copy(), x.dtype) for out, x in zip(np.broadcast_arrays(*(x.array for x in values)), values)]
+    return [
+        Val(out.copy(), x.dtype)
+        for out, x in zip(np.broadcast_arrays(*(x.array for x in values)), values)
+    ]
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Val]:
@@ -97,14 +118,18 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def _indices(rows: Any, columns: Any, keep: Any) -> tuple[Val, ...]:
-    return tuple(Val(i) for i in np.nonzero(keep(*np.indices((rows, rows if columns is None else columns)))))
+    return tuple(
+        Val(i) for i in np.nonzero(keep(*np.indices((rows, rows if columns is None else columns))))
+    )
 
 
 def _topk(x: Any, kth: int, axis: Any, idx_dtype: str) -> tuple[Val, Val]:
     x = val(x)
     array, axis = (x.array.ravel(), 0) if axis is None else (x.array, axis)
     order = np.argsort(array, axis, kind="stable")
-    indices = np.take(order, range(order.shape[axis] - kth, order.shape[axis]) if kth > 0 else range(-kth), axis)
+    indices = np.take(
+        order, range(order.shape[axis] - kth, order.shape[axis]) if kth > 0 else range(-kth), axis
+    )
     return Val(np.take_along_axis(array, indices, axis), x.dtype), Val(indices.astype(idx_dtype))
 
 
@@ -116,12 +141,25 @@ def argtopk(x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: st
     return _topk(x, kth, axis, idx_dtype)[1]
 
 
-def topk_and_argtopk(x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: str = "int64") -> tuple[Val, Val]:
+def topk_and_argtopk(
+    x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: str = "int64"
+) -> tuple[Val, Val]:
     return _topk(x, kth, axis, idx_dtype)
 
 
-def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None) -> Any:
-    out = np.unique(val(ar).array, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+) -> Any:
+    out = np.unique(
+        val(ar).array,
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+    )
     return tuple(Val(x) for x in out) if isinstance(out, tuple) else Val(out, val(ar).dtype)
 
 

@@ -27,7 +27,14 @@ def rfft(inp: Any, norm: str | None = None) -> Val:
     x = val(inp)
     dtype = _float_dtype(x)
     axes = range(1, x.ndim)
-    return _pairs(np.fft.rfftn(x.array.astype(working_dtype(dtype)), axes=axes, norm="ortho" if norm == "ortho" else None), dtype)
+    return _pairs(
+        np.fft.rfftn(
+            x.array.astype(working_dtype(dtype)),
+            axes=axes,
+            norm="ortho" if norm == "ortho" else None,
+        ),
+        dtype,
+    )
 
 
 @formula(ulps=2, backward=8)
@@ -36,7 +43,9 @@ def irfft(inp: Any, norm: str | None = None, is_odd: bool = False) -> Val:
     n = 2 * (z.shape[-2] - 1) + bool(is_odd)
     kind = {"ortho": "ortho", None: "backward", "no_norm": "forward"}[norm]
     lengths = (*z.shape[1:-2], n)
-    return Val(np.fft.irfftn(_complex(z), s=lengths, axes=range(1, z.ndim - 1), norm=kind), _float_dtype(z))
+    return Val(
+        np.fft.irfftn(_complex(z), s=lengths, axes=range(1, z.ndim - 1), norm=kind), _float_dtype(z)
+    )
 
 
 @formula(ulps=2, backward=8)
@@ -47,13 +56,17 @@ def rfft_rows(x: Any) -> Val:
 
 @formula(ulps=2, backward=8)
 def irfft_rows(z: Any, n: Any) -> Val:
-    return Val(np.fft.irfft(_complex(val(z)), n=int(val(n).array), norm="forward"), _float_dtype(val(z)))
+    return Val(
+        np.fft.irfft(_complex(val(z)), n=int(val(n).array), norm="forward"), _float_dtype(val(z))
+    )
 
 
 @formula(ulps=2, backward=8)
 def fft_rows(z: Any, inverse: bool = False) -> Val:
     transform = np.fft.ifft if inverse else np.fft.fft
-    return _pairs(transform(_complex(val(z)), norm="forward" if inverse else None), _float_dtype(val(z)))
+    return _pairs(
+        transform(_complex(val(z)), norm="forward" if inverse else None), _float_dtype(val(z))
+    )
 
 
 @formula(ulps=2, backward=8)
@@ -79,7 +92,11 @@ def convolved(x: Any, y: Any, starts: tuple[int, ...], lengths: tuple[int, ...])
 
 
 def _range_of(n: int, k: int, mode: str) -> tuple[int, int]:
-    return {"full": (0, n + k - 1), "valid": (min(n, k) - 1, max(n, k) - min(n, k) + 1), "same": ((k - 1) // 2, n)}[mode]
+    return {
+        "full": (0, n + k - 1),
+        "valid": (min(n, k) - 1, max(n, k) - min(n, k) + 1),
+        "same": ((k - 1) // 2, n),
+    }[mode]
 
 
 def convolve1d(in1: Any, in2: Any, mode: str = "full") -> Val:
@@ -89,4 +106,6 @@ def convolve1d(in1: Any, in2: Any, mode: str = "full") -> Val:
 
 def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Val:
     ranges = [_range_of(val(in1).shape[axis], val(in2).shape[axis], mode) for axis in (-2, -1)]
-    return convolved(in1, in2, tuple(start for start, _ in ranges), tuple(length for _, length in ranges))
+    return convolved(
+        in1, in2, tuple(start for start, _ in ranges), tuple(length for _, length in ranges)
+    )

@@ -82,7 +82,11 @@ class Stored:
         return self.of_stored(lambda x: x**p)
 
     def __add__(self, other: Any) -> Any:
-        return Stored(self.value + other.value, self.mask | other.mask) if isinstance(other, Stored) else self.value + other
+        return (
+            Stored(self.value + other.value, self.mask | other.mask)
+            if isinstance(other, Stored)
+            else self.value + other
+        )
 
     __radd__ = __add__
 
@@ -93,7 +97,11 @@ class Stored:
         return other - self.value
 
     def __mul__(self, other: Any) -> Stored:
-        return Stored(self.value * other.value, self.mask | other.mask) if isinstance(other, Stored) else Stored(self.value * other, self.mask)
+        return (
+            Stored(self.value * other.value, self.mask | other.mask)
+            if isinstance(other, Stored)
+            else Stored(self.value * other, self.mask)
+        )
 
     __rmul__ = __mul__
 
@@ -102,7 +110,9 @@ class Stored:
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Stored):
-            return Stored(self.value @ other.value, self.mask.astype(int) @ other.mask.astype(int) > 0)
+            return Stored(
+                self.value @ other.value, self.mask.astype(int) @ other.mask.astype(int) > 0
+            )
         return self.value @ other
 
     dot = __matmul__
@@ -112,9 +122,17 @@ class Stored:
 
     def __getitem__(self, key: Any) -> Any:
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        if np.ndim(rows) == 0 and np.ndim(columns) == 0 and not isinstance(rows, slice) and not isinstance(columns, slice):
+        if (
+            np.ndim(rows) == 0
+            and np.ndim(columns) == 0
+            and not isinstance(rows, slice)
+            and not isinstance(columns, slice)
+        ):
             return self.value[rows, columns]
-        rows, columns = (each if isinstance(each, slice) else np.atleast_1d(np.asarray(each, "int64")) for each in (rows, columns))
+        rows, columns = (
+            each if isinstance(each, slice) else np.atleast_1d(np.asarray(each, "int64"))
+            for each in (rows, columns)
+        )
         return Stored(self.value[rows][:, columns], self.mask[rows][:, columns])
 
 
@@ -160,7 +178,10 @@ def triu(x: Stored, k: int = 0) -> Stored:
 
 
 def _joined(blocks: list[Stored], axis: int) -> Stored:
-    return Stored(np.concatenate([x.value for x in blocks], axis), np.concatenate([x.mask for x in blocks], axis))
+    return Stored(
+        np.concatenate([x.value for x in blocks], axis),
+        np.concatenate([x.mask for x in blocks], axis),
+    )
 
 
 def hstack(blocks: list[Stored], format: str | None = None) -> Stored:
@@ -174,7 +195,13 @@ def vstack(blocks: list[Stored], format: str | None = None) -> Stored:
 def block_diag(*blocks: Stored, format: str = "csc") -> Stored:
     parts = []
     for k, x in enumerate(blocks):
-        row = [Stored(np.zeros((x.shape[0], y.shape[1]), y.dtype), np.zeros((x.shape[0], y.shape[1]), bool)) for y in blocks]
+        row = [
+            Stored(
+                np.zeros((x.shape[0], y.shape[1]), y.dtype),
+                np.zeros((x.shape[0], y.shape[1]), bool),
+            )
+            for y in blocks
+        ]
         row[k] = x
         parts.append(_joined(row, 1))
     return _joined(parts, 0)
@@ -282,20 +309,33 @@ class linalg:
             return np.linalg.slogdet(self.a)[1]
 
     @staticmethod
-    def solve_triangular(a: Stored, b: Any, lower: bool = True, trans: int = 0, unit_diagonal: bool = False) -> Any:
+    def solve_triangular(
+        a: Stored, b: Any, lower: bool = True, trans: int = 0, unit_diagonal: bool = False
+    ) -> Any:
         triangle = np.tril(a.value) if lower else np.triu(a.value)
         if unit_diagonal:
             np.fill_diagonal(triangle, 1)
         return np.linalg.solve((triangle, triangle.T, triangle.conj().T)[trans], b)
 
     @staticmethod
-    def solve(a: Stored, b: Any, assume_a: str = "pos", lower: bool = True, transposed: bool = False) -> Any:
-        one, beside = (np.tril(a.value), np.tril(a.value, -1)) if lower else (np.triu(a.value), np.triu(a.value, 1))
+    def solve(
+        a: Stored, b: Any, assume_a: str = "pos", lower: bool = True, transposed: bool = False
+    ) -> Any:
+        one, beside = (
+            (np.tril(a.value), np.tril(a.value, -1))
+            if lower
+            else (np.triu(a.value), np.triu(a.value, 1))
+        )
         if assume_a in ("pos", "her"):
             one = one - 1j * np.diag(np.diag(one).imag) if np.iscomplexobj(one) else one
             matrix = one + beside.conj().T
         else:
-            shapes = {"gen": a.value, "diagonal": np.diag(np.diag(a.value)), "lower triangular": np.tril(a.value), "upper triangular": np.triu(a.value)}
+            shapes = {
+                "gen": a.value,
+                "diagonal": np.diag(np.diag(a.value)),
+                "lower triangular": np.tril(a.value),
+                "upper triangular": np.triu(a.value),
+            }
             matrix = one + beside.T if assume_a == "sym" else shapes[assume_a]
         return np.linalg.solve(matrix.T if transposed else matrix, b)
 

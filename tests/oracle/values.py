@@ -86,7 +86,9 @@ def val(x: Any) -> Val:
         return functions.stack(list(x))
     if isinstance(x, bool):
         return Val(np.asarray(x))
-    if isinstance(x, int):  # the narrowest integer dtype that holds it, as for the library's constants
+    if isinstance(
+        x, int
+    ):  # the narrowest integer dtype that holds it, as for the library's constants
         for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint64):
             if np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
                 return Val(np.asarray(x, dtype))
@@ -96,7 +98,9 @@ def val(x: Any) -> Val:
     return Val(x)
 
 
-def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = False, whole: bool = False) -> np.ndarray:
+def noised(
+    array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = False, whole: bool = False
+) -> np.ndarray:
     """The array perturbed by up to this many ulps of the nominal dtype: of each element (zeros get a random sign), or
     of the largest element if `whole`."""
     rng = _current.noise
@@ -106,12 +110,18 @@ def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = Fal
     step = rng.uniform(-1, 1, array.shape) * ulps
     if whole:
         largest = np.abs(array[np.isfinite(array)]).max(initial=0)
-        return np.where(np.isfinite(array), array + (largest * info.eps * step).astype(array.dtype), array).astype(array.dtype)
+        return np.where(
+            np.isfinite(array), array + (largest * info.eps * step).astype(array.dtype), array
+        ).astype(array.dtype)
     scale = np.copysign(np.maximum(np.abs(array), 1), array) if absolute else array
     moved = array + (scale * info.eps * step).astype(array.dtype)
     tiny = np.abs(array) < info.tiny
     if tiny.any():
-        moved = np.where(tiny, array + np.rint(step).astype(array.dtype) * info.smallest_subnormal * (array != 0), moved)
+        moved = np.where(
+            tiny,
+            array + np.rint(step).astype(array.dtype) * info.smallest_subnormal * (array != 0),
+            moved,
+        )
         moved = np.where(array == 0, np.where(step < 0, -array, array), moved)
     return np.where(np.isfinite(array), moved, array).astype(array.dtype)
 

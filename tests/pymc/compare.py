@@ -38,13 +38,20 @@ def density_graph(model: pm.Model) -> tuple[Any, list[Any]]:
 
 def points(model: pm.Model) -> list[np.ndarray]:
     """The initial point, seven points around it, and two far away, where densities are -inf or nearly so."""
-    start = np.concatenate([np.ravel(v).astype(float) for v in model.initial_point(random_seed=1).values()])
+    start = np.concatenate(
+        [np.ravel(v).astype(float) for v in model.initial_point(random_seed=1).values()]
+    )
     rng = np.random.default_rng(7)
     near = [start + rng.normal(0, scale, start.size) for scale in np.linspace(0.1, 1.5, 7)]
     return [start, *near, start + rng.normal(0, 30, start.size), start - 800.0]
 
 
-def assert_equal_densities(found: list[np.ndarray], expected: list[np.ndarray], exact: Callable[[], list[Any]], rtol: float = 1e-9) -> None:
+def assert_equal_densities(
+    found: list[np.ndarray],
+    expected: list[np.ndarray],
+    exact: Callable[[], list[Any]],
+    rtol: float = 1e-9,
+) -> None:
     """Asserts that log density and gradient agree with PyTensor's, or else with the exact values that `exact` computes.
 
     Neither implementation finds the exact value if an intermediate one, such as the exponential of a log scale, exceeds
@@ -66,11 +73,17 @@ def assert_equal_densities(found: list[np.ndarray], expected: list[np.ndarray], 
         floor = 1e-14 * np.abs(gradient[np.isfinite(gradient)]).max(initial=0.0)
         if not all(_is_near(a, b, rtol, floor) for a, b in zip(ours, gradient)):
             true = [_double(x) for x in exact()[1]]
-            assert all(_is_near(a, b, rtol, floor) for a, b in zip(ours, true)), f"{ours}, PyTensor {gradient}, exact {true}"
+            assert all(_is_near(a, b, rtol, floor) for a, b in zip(ours, true)), (
+                f"{ours}, PyTensor {gradient}, exact {true}"
+            )
 
 
 def _is_near(a: Any, b: Any, rtol: float, floor: float = 0.0) -> bool:
-    return a == b or (np.isnan(a) and np.isnan(b)) or (np.isfinite(b) and abs(a - b) <= rtol * abs(b) + floor)
+    return (
+        a == b
+        or (np.isnan(a) and np.isnan(b))
+        or (np.isfinite(b) and abs(a - b) <= rtol * abs(b) + floor)
+    )
 
 
 def _double(x: Any) -> float:

@@ -33,7 +33,10 @@ def model(build: Callable[[np.random.Generator], None]) -> Callable[[], pm.Model
 
 @model
 def eight_schools_centred(rng: Any) -> None:
-    y, sigma = np.array([28.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+    y, sigma = (
+        np.array([28.0, 8, -3, 7, -1, 1, 18, 12]),
+        np.array([15.0, 10, 16, 11, 9, 11, 10, 18]),
+    )
     mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
     theta = pm.Normal("theta", mu, tau, shape=8)
     pm.Normal("y", theta, sigma, observed=y)
@@ -41,7 +44,10 @@ def eight_schools_centred(rng: Any) -> None:
 
 @model
 def eight_schools_not_centred(rng: Any) -> None:
-    y, sigma = np.array([28.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+    y, sigma = (
+        np.array([28.0, 8, -3, 7, -1, 1, 18, 12]),
+        np.array([15.0, 10, 16, 11, 9, 11, 10, 18]),
+    )
     mu, tau, eta = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5), pm.Normal("eta", shape=8)
     theta = pm.Deterministic("theta", mu + tau * eta)
     pm.Normal("y", theta, sigma, observed=y)
@@ -92,7 +98,9 @@ def poisson_exposure(rng: Any) -> None:
 def negative_binomial_exposure(rng: Any) -> None:
     x, exposure = rng.normal(size=(80, 2)), rng.uniform(1, 5, 80)
     a, b, alpha = pm.Normal("a"), pm.Normal("b", shape=2), pm.Exponential("alpha", 1.0)
-    pm.NegativeBinomial("y", mu=exposure * pt.exp(a + x @ b), alpha=alpha, observed=rng.poisson(3, 80))
+    pm.NegativeBinomial(
+        "y", mu=exposure * pt.exp(a + x @ b), alpha=alpha, observed=rng.poisson(3, 80)
+    )
 
 
 @model
@@ -105,8 +113,17 @@ def zero_inflated_poisson(rng: Any) -> None:
 def ordered_logistic(rng: Any) -> None:
     x = rng.normal(size=70)
     b = pm.Normal("b")
-    cut = pm.Normal("cut", [-4.0, 0, 4], 0.5, shape=3, transform=pm.distributions.transforms.ordered, initval=[-1.0, 0, 1])
-    pm.OrderedLogistic("y", eta=b * x, cutpoints=cut, observed=rng.integers(0, 4, 70), compute_p=False)
+    cut = pm.Normal(
+        "cut",
+        [-4.0, 0, 4],
+        0.5,
+        shape=3,
+        transform=pm.distributions.transforms.ordered,
+        initval=[-1.0, 0, 1],
+    )
+    pm.OrderedLogistic(
+        "y", eta=b * x, cutpoints=cut, observed=rng.integers(0, 4, 70), compute_p=False
+    )
 
 
 @model
@@ -132,7 +149,12 @@ def linear_regression(rng: Any) -> None:
 @model
 def zero_inflated_negative_binomial(rng: Any) -> None:
     x = rng.normal(size=80)
-    a, b, alpha, psi = pm.Normal("a"), pm.Normal("b"), pm.Exponential("alpha", 1.0), pm.Beta("psi", 2, 2)
+    a, b, alpha, psi = (
+        pm.Normal("a"),
+        pm.Normal("b"),
+        pm.Exponential("alpha", 1.0),
+        pm.Beta("psi", 2, 2),
+    )
     y = rng.negative_binomial(3, 0.4, 80) * (rng.random(80) < 0.7)
     pm.ZeroInflatedNegativeBinomial("y", psi=psi, mu=pt.exp(a + b * x), alpha=alpha, observed=y)
 
@@ -140,7 +162,9 @@ def zero_inflated_negative_binomial(rng: Any) -> None:
 @model
 def hurdle_gamma(rng: Any) -> None:
     psi, mu, sigma = pm.Beta("psi", 2, 2), pm.Gamma("mu", 2, 1), pm.HalfNormal("sigma", 2)
-    pm.HurdleGamma("y", psi=psi, mu=mu, sigma=sigma, observed=rng.gamma(2.0, size=60) * (rng.random(60) < 0.6))
+    pm.HurdleGamma(
+        "y", psi=psi, mu=mu, sigma=sigma, observed=rng.gamma(2.0, size=60) * (rng.random(60) < 0.6)
+    )
 
 
 @model
@@ -148,13 +172,25 @@ def beta_binomial(rng: Any) -> None:
     """Rates of groups, summed over."""
     mean, size = pm.Beta("mean", 2, 2), pm.Gamma("size", 2, 0.1)
     n = rng.integers(5, 30, 40)
-    pm.BetaBinomial("y", n=n, alpha=mean * size, beta=(1 - mean) * size, observed=rng.binomial(n, rng.beta(2, 5, 40)))
+    pm.BetaBinomial(
+        "y",
+        n=n,
+        alpha=mean * size,
+        beta=(1 - mean) * size,
+        observed=rng.binomial(n, rng.beta(2, 5, 40)),
+    )
 
 
 @model
 def dirichlet_multinomial(rng: Any) -> None:
     share, size = pm.Dirichlet("share", np.ones(4)), pm.LogNormal("size", 1, 1)
-    pm.DirichletMultinomial("y", n=50, a=share * size, observed=rng.multinomial(50, [0.4, 0.3, 0.2, 0.1], size=30), shape=(30, 4))
+    pm.DirichletMultinomial(
+        "y",
+        n=50,
+        a=share * size,
+        observed=rng.multinomial(50, [0.4, 0.3, 0.2, 0.1], size=30),
+        shape=(30, 4),
+    )
 
 
 @model
@@ -194,7 +230,11 @@ def robust_regression(rng: Any) -> None:
 @model
 def horseshoe(rng: Any) -> None:
     x = rng.normal(size=(60, 12))
-    tau, lam, z = pm.HalfCauchy("tau", 0.1), pm.HalfStudentT("lam", 3, 1, shape=12), pm.Normal("z", shape=12)
+    tau, lam, z = (
+        pm.HalfCauchy("tau", 0.1),
+        pm.HalfStudentT("lam", 3, 1, shape=12),
+        pm.Normal("z", shape=12),
+    )
     c2 = pm.InverseGamma("c2", 2, 2)
     shrunk = lam * pt.sqrt(c2 / (c2 + tau**2 * lam**2))
     b = pm.Deterministic("b", z * tau * shrunk)
@@ -206,7 +246,11 @@ def item_response(rng: Any) -> None:
     person, item = rng.integers(0, 15, 150), rng.integers(0, 8, 150)
     ability, difficulty = pm.Normal("ability", shape=15), pm.Normal("difficulty", shape=8)
     discrimination = pm.LogNormal("discrimination", 0, 0.5, shape=8)
-    pm.Bernoulli("y", logit_p=discrimination[item] * (ability[person] - difficulty[item]), observed=rng.integers(0, 2, 150))
+    pm.Bernoulli(
+        "y",
+        logit_p=discrimination[item] * (ability[person] - difficulty[item]),
+        observed=rng.integers(0, 2, 150),
+    )
 
 
 @model
@@ -225,7 +269,9 @@ def measurement_error(rng: Any) -> None:
     true = pm.Normal("true", 0, 2, shape=40)
     pm.Normal("seen", true, 0.3, observed=seen)
     a, b = pm.Normal("a"), pm.Laplace("b", 0, 1)
-    pm.Normal("y", a + b * true, pm.Exponential("sigma", 1), observed=2 * seen + rng.normal(size=40))
+    pm.Normal(
+        "y", a + b * true, pm.Exponential("sigma", 1), observed=2 * seen + rng.normal(size=40)
+    )
 
 
 @model
@@ -234,7 +280,9 @@ def change_point(rng: Any) -> None:
     y = np.concatenate([rng.poisson(3, 40), rng.poisson(1, 70)])
     early, late = pm.Exponential("early", 1), pm.Exponential("late", 1)
     before = pt.arange(110)[:, None] >= pt.arange(110)[None]
-    density = pt.switch(before, pm.logp(pm.Poisson.dist(early), y), pm.logp(pm.Poisson.dist(late), y)).sum(axis=1)
+    density = pt.switch(
+        before, pm.logp(pm.Poisson.dist(early), y), pm.logp(pm.Poisson.dist(late), y)
+    ).sum(axis=1)
     pm.Potential("density", pt.logsumexp(density) - np.log(110))
 
 
@@ -244,7 +292,14 @@ def change_point(rng: Any) -> None:
 @model
 def autoregression(rng: Any) -> None:
     rho, sigma = pm.Normal("rho", 0, 0.5, shape=3), pm.HalfNormal("sigma", 1)
-    pm.AR("y", rho, sigma=sigma, constant=True, init_dist=pm.Normal.dist(0, 1), observed=rng.normal(size=60))
+    pm.AR(
+        "y",
+        rho,
+        sigma=sigma,
+        constant=True,
+        init_dist=pm.Normal.dist(0, 1),
+        observed=rng.normal(size=60),
+    )
 
 
 @model
@@ -275,7 +330,9 @@ def state_space_scan(rng: Any) -> None:
         return mean + gain * error, (1 - gain) * variance, density
 
     start = [pt.as_tensor(np.float64(0.0)), pt.as_tensor(np.float64(1.0)), None]
-    (_, _, density), _ = pytensor.scan(step, sequences=[y], outputs_info=start, non_sequences=[q, r])
+    (_, _, density), _ = pytensor.scan(
+        step, sequences=[y], outputs_info=start, non_sequences=[q, r]
+    )
     pm.Potential("density", density.sum())
 
 
@@ -286,7 +343,9 @@ def ode_scan(rng: Any) -> None:
     start = pt.as_tensor(np.float64(0.5))
     size, _ = pytensor.scan(
         lambda n, rate, capacity: n + 0.2 * rate * n * (1 - n / capacity),
-        outputs_info=[start], non_sequences=[rate, capacity], n_steps=40,
+        outputs_info=[start],
+        non_sequences=[rate, capacity],
+        n_steps=40,
     )
     pm.Normal("y", size, 0.5, observed=np.linspace(0.5, 6, 40) + rng.normal(0, 0.3, 40))
 
@@ -301,7 +360,12 @@ def garch(rng: Any) -> None:
     def step(seen: Any, variance: Any, mu: Any, a0: Any, a1: Any, b1: Any) -> Any:
         return a0 + a1 * (seen - mu) ** 2 + b1 * variance
 
-    later, _ = pytensor.scan(step, sequences=[y[:-1]], outputs_info=[pt.as_tensor(np.float64(1.0))], non_sequences=[mu, a0, a1, b1])
+    later, _ = pytensor.scan(
+        step,
+        sequences=[y[:-1]],
+        outputs_info=[pt.as_tensor(np.float64(1.0))],
+        non_sequences=[mu, a0, a1, b1],
+    )
     variance = pt.concatenate([pt.ones(1), later])
     pm.Normal("y", mu, pt.sqrt(variance), observed=y.data)
 
@@ -316,7 +380,9 @@ def hidden_markov(rng: Any) -> None:
     change = pt.log(pt.stack([pt.stack([stay[0], 1 - stay[0]]), pt.stack([1 - stay[1], stay[1]])]))
     last, _ = pytensor.scan(
         lambda seen, state, change: pt.logsumexp(state[:, None] + change, axis=0) + seen,
-        sequences=[emission[1:]], outputs_info=[emission[0] - np.log(2)], non_sequences=[change],
+        sequences=[emission[1:]],
+        outputs_info=[emission[0] - np.log(2)],
+        non_sequences=[change],
     )
     pm.Potential("density", pt.logsumexp(last[-1]))
 
@@ -337,13 +403,17 @@ def gp_marginal(rng: Any) -> None:
     x = np.linspace(0, 5, 25)[:, None]
     length, eta = pm.Gamma("length", 2, 1), pm.HalfNormal("eta", 2)
     gp = pm.gp.Marginal(cov_func=eta**2 * pm.gp.cov.Matern52(1, length))
-    gp.marginal_likelihood("y", X=x, y=np.sin(x[:, 0]) + rng.normal(0, 0.2, 25), sigma=pm.HalfNormal("sigma", 1))
+    gp.marginal_likelihood(
+        "y", X=x, y=np.sin(x[:, 0]) + rng.normal(0, 0.2, 25), sigma=pm.HalfNormal("sigma", 1)
+    )
 
 
 @model
 def gp_latent(rng: Any) -> None:
     x = np.linspace(0, 5, 20)[:, None]
-    gp = pm.gp.Latent(cov_func=pm.HalfNormal("eta", 2) ** 2 * pm.gp.cov.ExpQuad(1, pm.Gamma("length", 2, 1)))
+    gp = pm.gp.Latent(
+        cov_func=pm.HalfNormal("eta", 2) ** 2 * pm.gp.cov.ExpQuad(1, pm.Gamma("length", 2, 1))
+    )
     f = gp.prior("f", X=x)
     pm.Bernoulli("y", logit_p=f, observed=rng.integers(0, 2, 20))
 
@@ -351,15 +421,30 @@ def gp_latent(rng: Any) -> None:
 @model
 def gp_hsgp(rng: Any) -> None:
     x = np.linspace(0, 5, 40)[:, None]
-    gp = pm.gp.HSGP(m=[12], c=1.5, cov_func=pm.HalfNormal("eta", 1) ** 2 * pm.gp.cov.Matern52(1, pm.InverseGamma("length", 3, 2)))
-    pm.Normal("y", gp.prior("f", X=x), pm.HalfNormal("sigma", 1), observed=np.sin(x[:, 0]) + rng.normal(0, 0.2, 40))
+    gp = pm.gp.HSGP(
+        m=[12],
+        c=1.5,
+        cov_func=pm.HalfNormal("eta", 1) ** 2
+        * pm.gp.cov.Matern52(1, pm.InverseGamma("length", 3, 2)),
+    )
+    pm.Normal(
+        "y",
+        gp.prior("f", X=x),
+        pm.HalfNormal("sigma", 1),
+        observed=np.sin(x[:, 0]) + rng.normal(0, 0.2, 40),
+    )
 
 
 @model
 def matrix_factorisation(rng: Any) -> None:
     row, column = rng.integers(0, 9, 70), rng.integers(0, 7, 70)
     u, v = pm.Normal("u", shape=(9, 3)), pm.Normal("v", shape=(7, 3))
-    pm.Normal("y", (u[row] * v[column]).sum(axis=-1), pm.HalfNormal("sigma", 1), observed=rng.normal(size=70))
+    pm.Normal(
+        "y",
+        (u[row] * v[column]).sum(axis=-1),
+        pm.HalfNormal("sigma", 1),
+        observed=rng.normal(size=70),
+    )
 
 
 @model
@@ -368,7 +453,9 @@ def spatial_car(rng: Any) -> None:
     w = np.zeros((n, n))
     for i in range(n):
         w[i, (i + 1) % n] = w[(i + 1) % n, i] = 1
-    phi = pm.CAR("phi", mu=np.zeros(n), W=w, alpha=pm.Beta("alpha", 2, 2), tau=pm.Gamma("tau", 2, 2))
+    phi = pm.CAR(
+        "phi", mu=np.zeros(n), W=w, alpha=pm.Beta("alpha", 2, 2), tau=pm.Gamma("tau", 2, 2)
+    )
     pm.Poisson("y", pt.exp(pm.Normal("a") + phi), observed=rng.poisson(2, n))
 
 
@@ -381,7 +468,11 @@ def spatial_bym2(rng: Any) -> None:
         w[i, (i + 1) % n] = w[(i + 1) % n, i] = 1
     phi, theta = pm.ICAR("phi", W=w), pm.Normal("theta", shape=n)
     sigma, rho = pm.HalfNormal("sigma", 1), pm.Beta("rho", 0.5, 0.5)
-    pm.Poisson("y", pt.exp(pm.Normal("a") + sigma * (pt.sqrt(rho) * phi + pt.sqrt(1 - rho) * theta)), observed=rng.poisson(2, n))
+    pm.Poisson(
+        "y",
+        pt.exp(pm.Normal("a") + sigma * (pt.sqrt(rho) * phi + pt.sqrt(1 - rho) * theta)),
+        observed=rng.poisson(2, n),
+    )
 
 
 @model
@@ -391,13 +482,20 @@ def splines(rng: Any) -> None:
     basis = np.maximum(x[:, None] - knots[None], 0.0) ** 3
     tau = pm.HalfCauchy("tau", 1)
     w = pm.Normal("w", 0, tau, shape=6)
-    pm.Normal("y", pm.Normal("a", 0, 5) + pt.dot(basis, w), pm.HalfNormal("sigma", 1), observed=rng.normal(size=60))
+    pm.Normal(
+        "y",
+        pm.Normal("a", 0, 5) + pt.dot(basis, w),
+        pm.HalfNormal("sigma", 1),
+        observed=rng.normal(size=60),
+    )
 
 
 @model
 def truncated(rng: Any) -> None:
     mu, sigma = pm.Normal("mu"), pm.HalfNormal("sigma", 1)
-    pm.Truncated("y", pm.Normal.dist(mu, sigma), lower=-1.0, upper=2.0, observed=rng.uniform(-0.9, 1.9, 50))
+    pm.Truncated(
+        "y", pm.Normal.dist(mu, sigma), lower=-1.0, upper=2.0, observed=rng.uniform(-0.9, 1.9, 50)
+    )
 
 
 @model
@@ -405,7 +503,12 @@ def onset(rng: Any) -> None:
     """Growth that begins at an unknown time; before it, the root has no value."""
     t = np.linspace(0, 10, 40)
     tau, slope = pm.Uniform("tau", 0, 10), pm.HalfNormal("slope", 2)
-    pm.Normal("y", pt.switch(t > tau, slope * pt.sqrt(t - tau), 0.0), pm.HalfNormal("sigma", 1), observed=rng.normal(size=40))
+    pm.Normal(
+        "y",
+        pt.switch(t > tau, slope * pt.sqrt(t - tau), 0.0),
+        pm.HalfNormal("sigma", 1),
+        observed=rng.normal(size=40),
+    )
 
 
 @model
@@ -414,7 +517,10 @@ def weights_some_zero(rng: Any) -> None:
     weights = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
     mu, share = pm.Normal("mu", 0, 3, shape=3), pm.Dirichlet("share", np.ones(3))
     data = rng.normal(size=4)
-    pm.Potential("density", pt.log((weights * share * pt.exp(-0.5 * (data[:, None] - mu) ** 2)).sum(axis=1)).sum())
+    pm.Potential(
+        "density",
+        pt.log((weights * share * pt.exp(-0.5 * (data[:, None] - mu) ** 2)).sum(axis=1)).sum(),
+    )
 
 
 @model

@@ -54,7 +54,12 @@ class Failing(Unknown):
 
 def test_strict_names_all_ops_including_inner_graphs():
     block = OpFromGraph([v], [Foreign(2)(v)])
-    steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
+    steps = pytensor.scan(
+        lambda e, p: p + Strange(3)(e),
+        sequences=v,
+        outputs_info=[np.float64(0)],
+        return_updates=False,
+    )
     with pytest.raises(ConversionError) as error:
         bitale.pytensor.function([v], [Unknown(1)(v), block(v), steps], strict=True)
     assert {name.split("{")[0] for name in error.value.reasons} == {"Unknown", "Foreign", "Strange"}
@@ -63,7 +68,12 @@ def test_strict_names_all_ops_including_inner_graphs():
 
 def test_unknown_ops_in_inner_graphs_are_called_back():
     block = OpFromGraph([v], [Foreign(2)(v)])
-    steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
+    steps = pytensor.scan(
+        lambda e, p: p + Strange(3)(e),
+        sequences=v,
+        outputs_info=[np.float64(0)],
+        return_updates=False,
+    )
     with pytest.warns(UserWarning, match="called back") as warned:
         f = pytensor.function([v], [block(v), steps], mode="BITALE")
     # the line that compiles, not one inside a package
@@ -81,18 +91,24 @@ def test_values_of_rows_are_not_repeated(method, dtype):
     x, y = (pt.matrix(name, dtype=dtype) for name in "xy")
     rows = pt.lvector("rows")
     for index in (rows, [1, 7, 3]):
-        f = pytensor.function([x, y, rows], getattr(x[index], method)(y), mode="BITALE", on_unused_input="ignore")
+        f = pytensor.function(
+            [x, y, rows], getattr(x[index], method)(y), mode="BITALE", on_unused_input="ignore"
+        )
         assert f.maker.linker.report().is_native
         arguments = np.zeros((10, 5), dtype), [1, 7, 3]
         assert f(arguments[0], np.ones((3, 5), dtype), arguments[1]).sum() == 15
         for shape in ((1, 5), (3, 1), (1, 1)):
             with pytest.raises(ValueError):
                 f(arguments[0], np.ones(shape, dtype), arguments[1])
-    row = pytensor.function([x, y], getattr(x[[1, 7, 3]], method)(pt.specify_broadcastable(y, 0)), mode="BITALE")
+    row = pytensor.function(
+        [x, y], getattr(x[[1, 7, 3]], method)(pt.specify_broadcastable(y, 0)), mode="BITALE"
+    )
     assert row(np.zeros((10, 5), dtype), np.ones((1, 5), dtype)).sum() == 15
 
 
-@pytest.mark.parametrize("specified", [lambda: pt.specify_shape(v, (3,)), lambda: pt.specify_broadcastable(v, 0)])
+@pytest.mark.parametrize(
+    "specified", [lambda: pt.specify_shape(v, (3,)), lambda: pt.specify_broadcastable(v, 0)]
+)
 def test_specified_shapes_are_assertions(specified):
     """As in PyTensor, and shape errors as in Bitale."""
     f = pytensor.function([v], specified(), mode="BITALE")
@@ -116,7 +132,10 @@ def test_a_converter_that_returns_a_wrong_type(converter, found):
         pass
 
     bitale.pytensor.converts(Converted)(converter)
-    with pytest.raises(TypeError, match=f"the converter .*<lambda> of Converted.* must return a Bitale variable for each output.*{found}"):
+    with pytest.raises(
+        TypeError,
+        match=f"the converter .*<lambda> of Converted.* must return a Bitale variable for each output.*{found}",
+    ):
         pytensor.function([v], Converted(1)(v), mode="BITALE")
 
 
@@ -139,7 +158,10 @@ def test_an_error_in_a_converter_is_propagated():
         pytensor.function([v], Converted(1)(v), mode="BITALE")
 
 
-@pytest.mark.parametrize("wrong", [np.zeros((2, 2)), np.float64(1), np.zeros(3, dtype="complex128"), np.array(["a"]), "text"])
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros((2, 2)), np.float64(1), np.zeros(3, dtype="complex128"), np.array(["a"]), "text"],
+)
 def test_shared_variables_of_another_dtype_or_rank(wrong):
     data = pytensor.shared(np.arange(3.0), "data")
     f = pytensor.function([s], (data * s).sum(), mode="BITALE")
@@ -172,10 +194,18 @@ def test_arguments_of_another_dtype_or_rank():
     assert f(np.ones(3)) == 3.0
 
 
-@pytest.mark.parametrize("declared, factor, message", [(pt.dvector, 1j, "expected float64, got an array of complex128"), (pt.lvector, 1.5, "expected int64, got an array of float64")])
+@pytest.mark.parametrize(
+    "declared, factor, message",
+    [
+        (pt.dvector, 1j, "expected float64, got an array of complex128"),
+        (pt.lvector, 1.5, "expected int64, got an array of float64"),
+    ],
+)
 def test_results_of_another_kind_than_declared(declared, factor, message):
     x = pt.dvector("x")
-    f = pytensor.function([x], as_op([pt.dvector], [declared])(lambda x: x * factor)(x), mode="BITALE")
+    f = pytensor.function(
+        [x], as_op([pt.dvector], [declared])(lambda x: x * factor)(x), mode="BITALE"
+    )
     with pytest.raises(TypeError, match=message):
         f(np.array([1.0, 2.0]))
 
@@ -201,13 +231,30 @@ def test_non_finite_starting_points(start):
         a = pm.Normal("a")
         pm.Normal("y", a, pm.HalfNormal("sigma"), observed=[1.0, 2.0])
     with model, pytest.raises(pm.exceptions.SamplingError):
-        pm.sample(5, tune=5, chains=1, backend="BITALE", initvals={"a": start}, progressbar=False, compute_convergence_checks=False)
+        pm.sample(
+            5,
+            tune=5,
+            chains=1,
+            backend="BITALE",
+            initvals={"a": start},
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
     nutpie = pytest.importorskip("nutpie")
-    compiled = bitale.pytensor.nutpie(model, initial_points={"a": np.asarray(start)}, jitter_rvs=set())
+    compiled = bitale.pytensor.nutpie(
+        model, initial_points={"a": np.asarray(start)}, jitter_rvs=set()
+    )
     with pytest.raises(RuntimeError):
         nutpie.sample(compiled, draws=5, tune=5, chains=1, progress_bar=False)
     with model:  # the process and the model are still usable
-        pm.sample(5, tune=5, chains=1, backend="BITALE", progressbar=False, compute_convergence_checks=False)
+        pm.sample(
+            5,
+            tune=5,
+            chains=1,
+            backend="BITALE",
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
 
 
 def _output_after_sigint(body: str) -> str:
@@ -222,7 +269,9 @@ def _output_after_sigint(body: str) -> str:
         """
     ) + textwrap.dedent(body)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment
+    )
     try:
         assert process.stdout.readline().strip() == "ready"
         process.send_signal(signal.SIGINT)
@@ -297,23 +346,36 @@ def test_old_or_missing_pytensor(monkeypatch):
         bitale.pytensor._versions.check()
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "pytensor", None)
-    with pytest.raises(ImportError, match=r"needs PyTensor \d+\.\d+ or newer, and there is none: pip install"):
+    with pytest.raises(
+        ImportError, match=r"needs PyTensor \d+\.\d+ or newer, and there is none: pip install"
+    ):
         bitale.pytensor._versions.check()
 
 
 @pytest.mark.parametrize("package, needed", [("pymc", "PyMC 5.28"), ("nutpie", "nutpie 0.16")])
 def test_missing_packages_of_nutpie_models(monkeypatch, package, needed):
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.9.3" if name == package else "99.0")
+    monkeypatch.setattr(
+        "importlib.metadata.version", lambda name: "0.9.3" if name == package else "99.0"
+    )
     with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and this is 0.9.3"):
         bitale.pytensor.nutpie(None)
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and there is none: pip install"):
+    with pytest.raises(
+        ImportError, match=rf"needs {needed}.* or newer, and there is none: pip install"
+    ):
         bitale.pytensor.nutpie(None)
 
 
 def test_the_import_uses_nothing_deprecated():
     script = "import warnings, pytensor.tensor.linalg; warnings.simplefilter('error'); import bitale.pytensor"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

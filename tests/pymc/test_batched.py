@@ -12,7 +12,9 @@ from models import MODELS
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.parametrize("name", ["eight_schools_not_centred", "radon", "logistic_hierarchical", "varying_slopes_lkj"])
+@pytest.mark.parametrize(
+    "name", ["eight_schools_not_centred", "radon", "logistic_hierarchical", "varying_slopes_lkj"]
+)
 def test_rows_are_points(name):
     model = MODELS[name]()
     batched = bitale.pytensor.batched(model, chains=5)
@@ -29,11 +31,18 @@ def test_rows_are_points(name):
 
 
 def test_variables_by_name():
-    batched = bitale.pytensor.batched(MODELS["eight_schools_not_centred"](), chains=3, var_names=["theta", "tau"])
+    batched = bitale.pytensor.batched(
+        MODELS["eight_schools_not_centred"](), chains=3, var_names=["theta", "tau"]
+    )
     found = batched.variables(np.repeat(batched.initial_points(1), 2, axis=0))
-    assert set(found) == {"mu", "tau_log__", "eta", "theta", "tau"} and found["theta"].shape == (6, 8)
+    assert set(found) == {"mu", "tau_log__", "eta", "theta", "tau"} and found["theta"].shape == (
+        6,
+        8,
+    )
     np.testing.assert_allclose(found["tau"], np.exp(found["tau_log__"]))
-    np.testing.assert_allclose(found["theta"], found["mu"][:, None] + found["tau"][:, None] * found["eta"])
+    np.testing.assert_allclose(
+        found["theta"], found["mu"][:, None] + found["tau"][:, None] * found["eta"]
+    )
 
 
 def test_any_number_of_points_and_bad_ones():

@@ -43,7 +43,9 @@ def test_a_function_is_called_once_per_call():
 def simulated(simulator):
     with pm.Model() as model:
         a, s = pm.Normal("a", 0, 1), pm.HalfNormal("s", 1)
-        pm.Simulator("y", simulator, a, s, sum_stat="sort", epsilon=1, observed=np.linspace(-1, 1, 20))
+        pm.Simulator(
+            "y", simulator, a, s, sum_stat="sort", epsilon=1, observed=np.linspace(-1, 1, 20)
+        )
     return model
 
 
@@ -56,7 +58,9 @@ def test_a_simulator_is_called_once_per_draw_and_density():
 
     with simulated(normal) as model:
         parameters.clear()
-        prior = pm.sample_prior_predictive(draws=7, compile_kwargs={"mode": "BITALE"}, random_seed=1)
+        prior = pm.sample_prior_predictive(
+            draws=7, compile_kwargs={"mode": "BITALE"}, random_seed=1
+        )
         assert len(parameters) == 7 and prior.prior_predictive["y"].shape == (1, 7, 20)
         np.testing.assert_array_equal([a for a, _ in parameters], prior.prior["a"].values[0])
         density, point = model.compile_logp(mode="BITALE"), model.initial_point()

@@ -47,7 +47,9 @@ def test_density_and_variables(name):
     model = MODELS[name]()
     functions = bitale.pytensor.c_model(model)
     point = functions.initial_point_func(3)
-    assert point.shape == (functions.n_dim,) and not np.array_equal(point, functions.initial_point_func(4))
+    assert point.shape == (functions.n_dim,) and not np.array_equal(
+        point, functions.initial_point_func(4)
+    )
     status, value, gradient = call(functions.compiled_logp_func.ctypes, point)
     density, slope = expected(model, point)
     assert status == 0
@@ -55,7 +57,12 @@ def test_density_and_variables(name):
     np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-12)
 
     out = np.empty(functions.n_expanded)
-    assert functions.compiled_expand_func.ctypes(len(point), len(out), pointer(point), pointer(out), functions.user_data.ctypes.data) == 0
+    assert (
+        functions.compiled_expand_func.ctypes(
+            len(point), len(out), pointer(point), pointer(out), functions.user_data.ctypes.data
+        )
+        == 0
+    )
     found = functions.variables(out)
     assert set(found) == {v.name for v in model.unobserved_value_vars}
     values = model.compile_fn(model.unobserved_value_vars, mode="FAST_COMPILE")
@@ -75,13 +82,18 @@ def test_status():
     with pytest.warns(UserWarning, match="(?s)called by its address failed.*"):
         assert call(density, np.zeros(11))[0] == 1
     out = np.empty(3)
-    assert functions.compiled_expand_func.ctypes(10, 3, pointer(np.zeros(10)), pointer(out), None) == 1
+    assert (
+        functions.compiled_expand_func.ctypes(10, 3, pointer(np.zeros(10)), pointer(out), None) == 1
+    )
 
 
 def test_the_address_outlives_the_model():
     model = with_data()
     functions = bitale.pytensor.c_model(model)
-    address, prototype = functions.compiled_logp_func.address, type(functions.compiled_logp_func.ctypes)
+    address, prototype = (
+        functions.compiled_logp_func.address,
+        type(functions.compiled_logp_func.ctypes),
+    )
     assert address == functions.compiled_logp_func.address
     alive = weakref.ref(functions)
     before = call(prototype(address), np.array([0.5]))
@@ -171,7 +183,9 @@ def test_a_type_that_samplers_declare():
     functions = bitale.pytensor.c_model(with_data())
     doubles = numba.types.CPointer(numba.types.double)
 
-    @numba.cfunc(numba.types.intc(numba.types.uintp, doubles, doubles, doubles, numba.types.voidptr))
+    @numba.cfunc(
+        numba.types.intc(numba.types.uintp, doubles, doubles, doubles, numba.types.voidptr)
+    )
     def other(n, point, gradient, value, data):
         return 0
 
@@ -184,7 +198,11 @@ def test_a_sampler_in_cpp():
     functions = bitale.pytensor.c_model(with_data())
     starts = np.array([functions.initial_point_func(seed) for seed in range(2)])
     chains = walnutpie.walnuts_pyfunc(
-        (functions.compiled_logp_func.ctypes, functions.user_data.ctypes), num_chains=2, inits=starts, seed=1, max_sampling_iter=400
+        (functions.compiled_logp_func.ctypes, functions.user_data.ctypes),
+        num_chains=2,
+        inits=starts,
+        seed=1,
+        max_sampling_iter=400,
     )
     draws = np.concatenate(chains)
     assert abs(draws.mean() - 2) < 0.2 and abs(draws.std() - 5**-0.5) < 0.15

@@ -55,7 +55,9 @@ def test_gradients(name):
     cost = sum(pt.sqr(each).sum() for each in make(x))
     g = pytensor.grad(cost, x)
     got = pytensor.function([x], g, mode="BITALE")(value)
-    np.testing.assert_allclose(got, pytensor.function([x], g, mode="FAST_COMPILE")(value), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        got, pytensor.function([x], g, mode="FAST_COMPILE")(value), rtol=1e-8, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("batch", [False, True], ids=["one", "batch"])
@@ -72,7 +74,9 @@ def test_tridiagonal_factors(transposed, b_ndim, batch):
     x = tridiagonal.tridiagonal_lu_solve(factors, b, b_ndim=b_ndim, transposed=transposed)
     f = pytensor.function([a, b], [x, *factors], mode="BITALE")
     assert f.maker.linker.report().is_native, f.maker.linker.report()
-    for got, expected in zip(f(value, right), pytensor.function([a, b], [x, *factors], mode="FAST_COMPILE")(value, right)):
+    for got, expected in zip(
+        f(value, right), pytensor.function([a, b], [x, *factors], mode="FAST_COMPILE")(value, right)
+    ):
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -96,7 +100,9 @@ def test_generalized_schur_form(sort):
     s, p, q, z = f(SQUARE, SYMMETRIC)
     np.testing.assert_allclose(q @ s @ z.T, SQUARE, atol=1e-10)
     np.testing.assert_allclose(q @ p @ z.T, SYMMETRIC, atol=1e-10)
-    for got, expected in zip((s, p), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(SQUARE, SYMMETRIC)):
+    for got, expected in zip(
+        (s, p), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(SQUARE, SYMMETRIC)
+    ):
         np.testing.assert_allclose(np.abs(np.diag(got)), np.abs(np.diag(expected)), rtol=1e-8)
 
 
@@ -105,12 +111,25 @@ def test_complex_forms(dtype):
     linalg = pytest.importorskip("pytensor.tensor.linalg")
     if not hasattr(linalg, "qz"):
         pytest.skip("this version of PyTensor has no complex forms")
-    a, b = pt.tensor("a", shape=(None, None), dtype=dtype), pt.tensor("b", shape=(None, None), dtype=dtype)
-    first, second = (x.astype(dtype) if dtype == "float64" else (x + 1j * x.T).astype(dtype) for x in (SQUARE, SYMMETRIC))
-    outputs = [*linalg.schur(a, output="complex"), *linalg.qz(a, b, output="complex", return_eigenvalues=True), *linalg.eig(a)]
+    a, b = (
+        pt.tensor("a", shape=(None, None), dtype=dtype),
+        pt.tensor("b", shape=(None, None), dtype=dtype),
+    )
+    first, second = (
+        x.astype(dtype) if dtype == "float64" else (x + 1j * x.T).astype(dtype)
+        for x in (SQUARE, SYMMETRIC)
+    )
+    outputs = [
+        *linalg.schur(a, output="complex"),
+        *linalg.qz(a, b, output="complex", return_eigenvalues=True),
+        *linalg.eig(a),
+    ]
     f = pytensor.function([a, b], outputs, mode="BITALE")
     assert f.maker.linker.report().is_native, f.maker.linker.report()
-    got, expected = f(first, second), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(first, second)
+    got, expected = (
+        f(first, second),
+        pytensor.function([a, b], outputs, mode="FAST_COMPILE")(first, second),
+    )
     assert [x.dtype for x in got] == [x.dtype for x in expected]
     upper, z, s, p, alpha, beta, left, right, w, v = got
     close = dict(atol=1e-3 if dtype == "complex64" else 1e-10)
@@ -162,9 +181,13 @@ def test_least_squares(shape, limit):
 def test_systems_of_symmetric_matrices_read_one_triangle(assume, lower):
     a, vector = pt.dmatrix("a"), pt.dvector("b")
     whole = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
-    f = pytensor.function([a, vector], pt.linalg.solve(a, vector, assume_a=assume, lower=lower), mode="BITALE")
+    f = pytensor.function(
+        [a, vector], pt.linalg.solve(a, vector, assume_a=assume, lower=lower), mode="BITALE"
+    )
     triangle = np.tril(whole) if lower else np.triu(whole)
-    np.testing.assert_allclose(f(triangle, np.ones(3)), np.linalg.solve(whole, np.ones(3)), rtol=1e-12)
+    np.testing.assert_allclose(
+        f(triangle, np.ones(3)), np.linalg.solve(whole, np.ones(3)), rtol=1e-12
+    )
 
 
 def test_tensorsolve_has_results_of_other_ranks_than_declared():
@@ -172,7 +195,9 @@ def test_tensorsolve_has_results_of_other_ranks_than_declared():
     a, vector, values = pt.dmatrix("a"), pt.dvector("b"), np.array([[4.0, 1], [1, 3]])
     wide, matrix = pt.dtensor4("wide"), pt.dmatrix("matrix")
     f = pytensor.function([a, vector], tensorsolve(a, vector), mode="BITALE")
-    np.testing.assert_allclose(f(values, [1.0, 2.0]), np.linalg.solve(values, [1.0, 2.0]), rtol=1e-12)
+    np.testing.assert_allclose(
+        f(values, [1.0, 2.0]), np.linalg.solve(values, [1.0, 2.0]), rtol=1e-12
+    )
     given, right = np.eye(6).reshape(2, 3, 2, 3) + 0.1, np.arange(6.0).reshape(2, 3)
     f = pytensor.function([wide, matrix], tensorsolve(wide, matrix), mode="BITALE")
     np.testing.assert_allclose(f(given, right), np.linalg.tensorsolve(given, right), rtol=1e-12)

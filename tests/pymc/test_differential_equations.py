@@ -35,12 +35,21 @@ def growing(y, t, p):
     return p[0] * y * (1 - y)
 
 
-@pytest.mark.parametrize("func, start, parameters", [(infected, [0.99, 0.01], [3.0, 0.5]), (fast_and_slow, [0.0, 1.0], [1.5]), (growing, [0.1], [2.0])])
+@pytest.mark.parametrize(
+    "func, start, parameters",
+    [
+        (infected, [0.99, 0.01], [3.0, 0.5]),
+        (fast_and_slow, [0.0, 1.0], [1.5]),
+        (growing, [0.1], [2.0]),
+    ],
+)
 def test_solutions_and_gradients(func, start, parameters):
     solution = DifferentialEquation(func, TIMES, n_states=len(start), n_theta=len(parameters))
     y0, theta = pt.dvector("y0"), pt.dvector("theta")
     states, sensitivities = solution(y0, theta, return_sens=True)
-    weights = np.cos(np.arange(states.type.ndim * 0 + len(TIMES) * len(start))).reshape(len(TIMES), len(start))
+    weights = np.cos(np.arange(states.type.ndim * 0 + len(TIMES) * len(start))).reshape(
+        len(TIMES), len(start)
+    )
     gradients = pytensor.grad((states * weights).sum(), [y0, theta])
     f = pytensor.function([y0, theta], [states, sensitivities, *gradients], mode="BITALE")
     assert f.maker.linker.report().is_native, f.maker.linker.report()
@@ -55,7 +64,12 @@ def test_solutions_and_gradients(func, start, parameters):
 def test_a_model():
     rng = np.random.default_rng(1)
     solution = DifferentialEquation(infected, TIMES, n_states=2, n_theta=2)
-    exact = solve_ivp(lambda t, y: [-2 * y[0] * y[1], 2 * y[0] * y[1] - 0.5 * y[1]], (0, 4), [0.99, 0.01], t_eval=TIMES).y.T
+    exact = solve_ivp(
+        lambda t, y: [-2 * y[0] * y[1], 2 * y[0] * y[1] - 0.5 * y[1]],
+        (0, 4),
+        [0.99, 0.01],
+        t_eval=TIMES,
+    ).y.T
     with pm.Model() as model:
         rate = pm.LogNormal("rate", 0, 1, shape=2)
         states = solution(y0=[0.99, 0.01], theta=rate)

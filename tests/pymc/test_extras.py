@@ -34,7 +34,9 @@ def require_agreement(model):
     expected.set_extra_values({})
     for found, value in zip(compiled.logp_func(point), expected(point)):
         np.testing.assert_allclose(found, value, rtol=1e-6, atol=1e-8)
-    report = model.logp_dlogp_function(ravel_inputs=True, mode="BITALE")._pytensor_function.maker.linker.report()
+    report = model.logp_dlogp_function(
+        ravel_inputs=True, mode="BITALE"
+    )._pytensor_function.maker.linker.report()
     assert report.is_native, report
 
 
@@ -56,7 +58,9 @@ def test_marginalized_mixture(rng):
 def test_marginalized_markov_chain(rng):
     with pm.Model() as model:
         start = pm.Categorical.dist(p=[0.5, 0.5])
-        state = extras.DiscreteMarkovChain("state", P=pt.as_tensor([[0.9, 0.1], [0.2, 0.8]]), init_dist=start, steps=9)
+        state = extras.DiscreteMarkovChain(
+            "state", P=pt.as_tensor([[0.9, 0.1], [0.2, 0.8]]), init_dist=start, steps=9
+        )
         mean = pm.Normal("mean", [-1.0, 1.0])
         pm.Normal("y", mean[state], 1, observed=rng.normal(size=10))
     require_agreement(extras.marginalize(model, ["state"]))
@@ -110,7 +114,9 @@ def test_state_spaces(make, series, rng):
     [
         dict(method="laplace", draws=20),
         dict(method="dadvi", n_fixed_draws=10, n_draws=20),
-        dict(method="pathfinder", num_paths=4, num_draws=100, num_draws_per_path=100, random_seed=1),
+        dict(
+            method="pathfinder", num_paths=4, num_draws=100, num_draws_per_path=100, random_seed=1
+        ),
     ],
     ids=lambda options: options["method"],
 )
@@ -128,7 +134,15 @@ def test_nested_laplace_approximation(rng):
         field = pm.MvNormal("field", mean, tau=np.eye(2))
         pm.MvNormal("y", field, tau=np.eye(2), observed=observed)
         found = extras.fit(
-            method="INLA", x=field, Q=np.eye(2), nuts_sampler="nutpie", draws=200, tune=200, chains=2, progressbar=False, random_seed=1
+            method="INLA",
+            x=field,
+            Q=np.eye(2),
+            nuts_sampler="nutpie",
+            draws=200,
+            tune=200,
+            chains=2,
+            progressbar=False,
+            random_seed=1,
         )
     precision = 1 / (1 + 1 / len(observed))
     expected = (prior + precision * observed.mean(0)) / (1 + precision)
@@ -137,4 +151,6 @@ def test_nested_laplace_approximation(rng):
     point = np.array([0.3, -0.4])
     with np.errstate(all="ignore"):
         gradient = bitale.pytensor.nutpie(marginal).logp_func(point)[1]
-    np.testing.assert_allclose(gradient, prior - point + precision * (observed.mean(0) - point), rtol=1e-4)
+    np.testing.assert_allclose(
+        gradient, prior - point + precision * (observed.mean(0) - point), rtol=1e-4
+    )

@@ -15,11 +15,22 @@ import bitale.pytensor
 from bitale.pytensor import from_pytensor
 from compare import ORACLE
 
-x, v = px.xtensor("x", dims=("a", "b"), dtype="float64"), px.xtensor("v", dims=("b",), dtype="float64")
-m, k = px.xtensor("m", dims=("r", "c", "a"), dtype="float64"), px.xtensor("k", dims=("p",), dtype="int64")
+x, v = (
+    px.xtensor("x", dims=("a", "b"), dtype="float64"),
+    px.xtensor("v", dims=("b",), dtype="float64"),
+)
+m, k = (
+    px.xtensor("m", dims=("r", "c", "a"), dtype="float64"),
+    px.xtensor("k", dims=("p",), dtype="int64"),
+)
 rng = np.random.default_rng(0)
 SQUARES = rng.normal(size=(3, 3, 2))
-VALUES = {x: rng.normal(size=(2, 3)), v: rng.normal(size=3), m: np.einsum("ika,jka->ija", SQUARES, SQUARES) + 3 * np.eye(3)[:, :, None], k: np.array([1, 0, 1])}
+VALUES = {
+    x: rng.normal(size=(2, 3)),
+    v: rng.normal(size=3),
+    m: np.einsum("ika,jka->ija", SQUARES, SQUARES) + 3 * np.eye(3)[:, :, None],
+    k: np.array([1, 0, 1]),
+}
 
 GRAPHS = {
     "elementwise": [x * v, v - x, px.math.exp(x) + 1, px.where(x > 0, x, v), px.math.cast(x, "float32"), px.math.clip(x, -1, 1)],
@@ -41,9 +52,13 @@ def test_graphs(name):
         outputs = from_pytensor([each.values for each in GRAPHS[name]], known, strict=True)
     used = [each for each in VALUES if each in known]
     got = bt.function([known[each] for each in used], outputs)(*(VALUES[each] for each in used))
-    expected = pytensor.function(used, GRAPHS[name], mode=ORACLE, on_unused_input="ignore")(*(VALUES[each] for each in used))
+    expected = pytensor.function(used, GRAPHS[name], mode=ORACLE, on_unused_input="ignore")(
+        *(VALUES[each] for each in used)
+    )
     for one, other in zip(got, expected):
-        np.testing.assert_allclose(one, other, rtol=1e-6 if one.dtype == "float32" else 1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            one, other, rtol=1e-6 if one.dtype == "float32" else 1e-12, atol=1e-12
+        )
         assert one.dtype == other.dtype
 
 
@@ -70,18 +85,31 @@ def model():
         mean, noise = pmd.Normal("mean", 0, 1), pmd.HalfNormal("noise", 1)
         level = pmd.Normal("level", mean, 1, dims="county")
         pmd.Deterministic("level2", 2 * level)
-        pmd.Normal("y", level.isel(county=county) + floor, noise, observed=pmd.as_xtensor(draw.normal(size=40), dims="obs"))
+        pmd.Normal(
+            "y",
+            level.isel(county=county) + floor,
+            noise,
+            observed=pmd.as_xtensor(draw.normal(size=40), dims="obs"),
+        )
     return made
 
 
 def test_models_in_mode_bitale(model):
     point = model.initial_point()
-    assert float(model.compile_logp(mode="BITALE")(point)) == pytest.approx(float(model.compile_logp(mode=ORACLE)(point)), rel=1e-12)
-    np.testing.assert_allclose(model.compile_dlogp(mode="BITALE")(point), model.compile_dlogp(mode=ORACLE)(point), rtol=1e-10)
+    assert float(model.compile_logp(mode="BITALE")(point)) == pytest.approx(
+        float(model.compile_logp(mode=ORACLE)(point)), rel=1e-12
+    )
+    np.testing.assert_allclose(
+        model.compile_dlogp(mode="BITALE")(point),
+        model.compile_dlogp(mode=ORACLE)(point),
+        rtol=1e-10,
+    )
 
 
 def test_models_through_nutpie(model):
     nutpie = pytest.importorskip("nutpie")
-    posterior = nutpie.sample(bitale.pytensor.nutpie(model), draws=60, tune=60, chains=1, progress_bar=False, seed=1).posterior
+    posterior = nutpie.sample(
+        bitale.pytensor.nutpie(model), draws=60, tune=60, chains=1, progress_bar=False, seed=1
+    ).posterior
     assert posterior["level"].dims == posterior["level2"].dims == ("chain", "draw", "county")
     np.testing.assert_allclose(posterior["level2"], 2 * posterior["level"])

@@ -58,7 +58,11 @@ def test_pickle_and_copy():
     state, other = pytensor.shared(1.0, "state"), pytensor.shared(10.0, "other")
     f = pytensor.function([x], x * state, updates={state: state + 1}, mode="BITALE")
     loaded = pickle.loads(pickle.dumps(f))
-    assert loaded([1.0]).tolist() == [1.0] and loaded([1.0]).tolist() == [2.0] and state.get_value() == 1.0
+    assert (
+        loaded([1.0]).tolist() == [1.0]
+        and loaded([1.0]).tolist() == [2.0]
+        and state.get_value() == 1.0
+    )
     assert f.copy(swap={state: other})([1.0]).tolist() == [10.0] and other.get_value() == 11.0
     assert f.copy(delete_updates=True)([1.0]).tolist() == [1.0] and state.get_value() == 1.0
 
@@ -82,7 +86,9 @@ def test_errors_name_the_node_and_line():
     f = _compiled(element)
     with pytest.raises(IndexError, match="index 5 is out of bounds") as error:
         f([1.0])
-    assert "Subtensor{i}(x, 5)" in str(error.value) and "`test_errors_name_the_node_and_line`" in str(error.value)
+    assert "Subtensor{i}(x, 5)" in str(
+        error.value
+    ) and "`test_errors_name_the_node_and_line`" in str(error.value)
     assert f(np.zeros(6)) == 1.0
 
 
@@ -127,7 +133,11 @@ def test_borrowed_and_kept_memory(allow_gc, borrow):
     mode = get_mode("BITALE").clone(linker=bitale.pytensor.BitaleLinker(allow_gc=allow_gc))
     state = pytensor.shared(np.zeros(3), "state", borrow=borrow)
     f = pytensor.function(
-        [In(x, borrow=borrow)], [Out(x * 2, borrow=borrow), Out(x, borrow=borrow)], updates={state: state + x}, mode=mode, no_default_updates=True
+        [In(x, borrow=borrow)],
+        [Out(x * 2, borrow=borrow), Out(x, borrow=borrow)],
+        updates={state: state + x},
+        mode=mode,
+        no_default_updates=True,
     )
     given = np.arange(3.0)
     for count in (1, 2, 3):
@@ -164,7 +174,12 @@ def test_results_of_scalar_types_are_numbers():
     number = scalar.float64("number")
     f = pytensor.function([number, x], [number * 2, x.sum()], mode="BITALE")
     doubled, total = f(3.0, np.ones(2))
-    assert type(doubled) is np.float64 and doubled == 6 and isinstance(total, np.ndarray) and total == 2
+    assert (
+        type(doubled) is np.float64
+        and doubled == 6
+        and isinstance(total, np.ndarray)
+        and total == 2
+    )
     assert type(pytensor.function([s], pt.scalar_from_tensor(s), mode="BITALE")(1.5)) is np.float64
 
 
@@ -176,14 +191,19 @@ def test_sizes_of_a_split():
         with pytest.raises(ValueError):
             f(np.arange(4.0), bad)
     parts = pt.split(x, [1, 3], n_splits=2)
-    slope = pytensor.function([x], pytensor.grad((parts[0] ** 2).sum() + (parts[1] ** 3).sum(), x), mode="BITALE")
+    slope = pytensor.function(
+        [x], pytensor.grad((parts[0] ** 2).sum() + (parts[1] ** 3).sum(), x), mode="BITALE"
+    )
     assert slope([1.0, 2.0, 3.0, 4.0]).tolist() == [2.0, 12.0, 27.0, 48.0]
 
 
 def test_lengths_that_are_one_are_not_asserted_to_be_others():
     start, stop, step = pt.dscalars("start", "stop", "step")
     grid = pt.mgrid[start:1:0.1, 1:stop:1.0, 10:100:step]
-    for got, expected in zip(pytensor.function([start, stop, step], grid, mode="BITALE")(0, 10, 10.0), np.mgrid[0:1:0.1, 1:10:1.0, 10:100:10.0]):
+    for got, expected in zip(
+        pytensor.function([start, stop, step], grid, mode="BITALE")(0, 10, 10.0),
+        np.mgrid[0:1:0.1, 1:10:1.0, 10:100:10.0],
+    ):
         np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 

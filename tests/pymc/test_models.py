@@ -15,9 +15,7 @@ from compare import ORACLE, assert_equal_densities, density_graph, points
 from models import MODELS
 
 # The ops because of which a model is not entirely native.
-CALLBACKS = {
-    "black_box": {"FromFunctionOp"},
-}
+CALLBACKS = {"black_box": {"FromFunctionOp"}}
 # The covariance matrix of a smooth process at 20 close points has a condition number above 1e8, so that both values
 # have errors far above the last bit: compared with values of 60 digits (tests/pymc/truth.py, takes minutes), the error
 # of the gradient is up to 1.4e-8 here and 2.4e-8 in PyTensor.
@@ -61,12 +59,23 @@ def test_draws(name):
     for values in draws:
         for found, expected in zip(values, theirs()):
             assert found.dtype == expected.dtype
-            scale = np.abs(expected).max(initial=0)  # of the terms, where a small element results from cancellation
+            scale = np.abs(expected).max(
+                initial=0
+            )  # of the terms, where a small element results from cancellation
             rtol, atol = (1e-12, 1e-15 * scale) if found.dtype.kind == "f" else (0, 0)
             np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol, strict=True)
 
 
-@pytest.mark.parametrize("name", ["eight_schools_not_centred", "radon", "zero_inflated_poisson", "multinomial_softmax", "ode_scan"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "eight_schools_not_centred",
+        "radon",
+        "zero_inflated_poisson",
+        "multinomial_softmax",
+        "ode_scan",
+    ],
+)
 def test_predictive_draws(name):
     """Prior and posterior predictive sampling run natively, with the draws of PyTensor."""
     model = MODELS[name]()
@@ -78,8 +87,16 @@ def test_predictive_draws(name):
             warnings.filterwarnings("ignore", category=FutureWarning)
             prior = pm.sample_prior_predictive(7, random_seed=2, compile_kwargs={"mode": mode})
             names = [v.name for v in model.free_RVs]
-            posterior = (prior.prior.to_dataset() if hasattr(prior.prior, "to_dataset") else prior.prior)[names]
-            predicted = pm.sample_posterior_predictive(posterior, random_seed=5, compile_kwargs={"mode": mode}, progressbar=False)
-        draws += [prior.prior[n].values for n in names] + [predicted.posterior_predictive[v.name].values for v in model.observed_RVs]
+            posterior = (
+                prior.prior.to_dataset() if hasattr(prior.prior, "to_dataset") else prior.prior
+            )[names]
+            predicted = pm.sample_posterior_predictive(
+                posterior, random_seed=5, compile_kwargs={"mode": mode}, progressbar=False
+            )
+        draws += [prior.prior[n].values for n in names] + [
+            predicted.posterior_predictive[v.name].values for v in model.observed_RVs
+        ]
     for ours, theirs in zip(found, expected):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-11 if ours.dtype.kind == "f" else 0, strict=True)
+        np.testing.assert_allclose(
+            ours, theirs, rtol=1e-11 if ours.dtype.kind == "f" else 0, strict=True
+        )

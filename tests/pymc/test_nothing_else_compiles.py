@@ -39,7 +39,11 @@ def compiled(monkeypatch):
             found.append(f"{cls.__name__}.{name}")
             return own(*args, **kwargs)
 
-        monkeypatch.setattr(cls, name, staticmethod(counted) if isinstance(cls.__dict__[name], staticmethod) else counted)
+        monkeypatch.setattr(
+            cls,
+            name,
+            staticmethod(counted) if isinstance(cls.__dict__[name], staticmethod) else counted,
+        )
 
     counts(GCC_compiler, "compile_str")
     counts(ModuleCache, "module_from_key")
@@ -96,7 +100,11 @@ def test_the_ways_into_a_model(compiled, default):
         likelihood = pm.compute_log_likelihood(trace, progressbar=False)
         found = pm.compute_deterministics(trace, progressbar=False)
         draws = pm.draw(model["twice"], 5)
-    assert set(start) == {"a", "b_log__"} and prior.prior["twice"].shape == (1, 3) and later.posterior_predictive["y"].shape == (1, 4, 7)
+    assert (
+        set(start) == {"a", "b_log__"}
+        and prior.prior["twice"].shape == (1, 3)
+        and later.posterior_predictive["y"].shape == (1, 4, 7)
+    )
     np.testing.assert_allclose(found["twice"], 2 * trace.posterior["b"])
     assert np.isfinite(likelihood["log_likelihood"]["y"]).all() and draws.shape == (5,)
     assert not compiled
@@ -137,11 +145,17 @@ def test_graphs_in_the_mode_for_quick_compilation(compiled, default):
 def test_one_line_with_nutpie(compiled):
     nutpie = pytest.importorskip("nutpie")
     with line() as model:
-        trace = pm.sample(nuts_sampler="nutpie", backend="BITALE", var_names=["twice"], **{**FEW, "draws": 7})
+        trace = pm.sample(
+            nuts_sampler="nutpie", backend="BITALE", var_names=["twice"], **{**FEW, "draws": 7}
+        )
         with pytensor.config.change_flags(mode="BITALE"):
-            assert pm.sample(nuts_sampler="nutpie", initvals={"a": 0.5}, **FEW).posterior["a"].shape == (1, 4)
+            assert pm.sample(nuts_sampler="nutpie", initvals={"a": 0.5}, **FEW).posterior[
+                "a"
+            ].shape == (1, 4)
     assert trace.posterior["twice"].shape == (1, 7)
-    named = nutpie.compile_pymc_model(model, backend="bitale", default_initialization_strategy="prior", freeze_model=True)
+    named = nutpie.compile_pymc_model(
+        model, backend="bitale", default_initialization_strategy="prior", freeze_model=True
+    )
     assert isinstance(named, type(bitale.pytensor.nutpie(model))) and not named.shared_data
     assert not compiled
     with pytest.raises(ValueError, match="gradients of its own"):
@@ -169,8 +183,18 @@ with pm.Model():
     print(pm.sample(5, tune=5, chains=1, nuts_sampler="nutpie", progressbar=False, quiet=True).posterior["x"].shape)
 """
     pytest.importorskip("nutpie")
-    environment = {**os.environ, "PATH": str(tmp_path), "PYTENSOR_FLAGS": f"mode=BITALE,base_compiledir={tmp_path / 'modules'}"}
+    environment = {
+        **os.environ,
+        "PATH": str(tmp_path),
+        "PYTENSOR_FLAGS": f"mode=BITALE,base_compiledir={tmp_path / 'modules'}",
+    }
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", script], env=environment, capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert "(1, 5)" in run.stdout, run.stdout + run.stderr
     assert not list(tmp_path.rglob("*.so"))

@@ -41,7 +41,12 @@ def test_status_values_and_gradients():
 
 def test_sampling():
     trace = nutpie.sample(
-        bitale.pytensor.nutpie(MODELS["eight_schools_not_centred"]()), draws=500, tune=500, chains=2, progress_bar=False, seed=1
+        bitale.pytensor.nutpie(MODELS["eight_schools_not_centred"]()),
+        draws=500,
+        tune=500,
+        chains=2,
+        progress_bar=False,
+        seed=1,
     )
     assert 2.5 < float(trace.posterior["mu"].mean()) < 6.5
     assert trace.posterior["theta"].shape == (2, 500, 8)
@@ -102,7 +107,12 @@ def test_errors_during_sampling_are_shown():
         x = pm.Normal("x", shape=3)
         pm.Normal("y", x[index], observed=np.zeros(3), shape=index.shape)
     compiled = bitale.pytensor.nutpie(model).with_data(index=np.array([0, 1, 7]))
-    with pytest.warns(UserWarning, match="(?s)only once.*index 7 .*is out of bounds for axis 0 with size 3"), pytest.raises(RuntimeError):
+    with (
+        pytest.warns(
+            UserWarning, match="(?s)only once.*index 7 .*is out of bounds for axis 0 with size 3"
+        ),
+        pytest.raises(RuntimeError),
+    ):
         nutpie.sample(compiled, draws=5, tune=5, chains=1, progress_bar=False)
 
 
@@ -128,7 +138,12 @@ def test_gradients_of_ops_that_are_called_back():
         pm.Potential("density", -pt.sum(Squares()(x) * pt.as_tensor([1.0, 2.0, 3.0])))
     compiled = bitale.pytensor.nutpie(model)
     point, gradient, value = np.array([0.3, -1.2, 2.0]), np.empty(3), np.empty(())
-    assert Density(compiled.compiled_logp_func.address)(3, *(a.ctypes.data for a in (point, gradient, value)), None) == 0
+    assert (
+        Density(compiled.compiled_logp_func.address)(
+            3, *(a.ctypes.data for a in (point, gradient, value)), None
+        )
+        == 0
+    )
     np.testing.assert_allclose(gradient, -point - 2 * point * [1, 2, 3])
     np.testing.assert_allclose(compiled.expand_func(point), [*point, *point**4])
 
@@ -137,7 +152,11 @@ def _scaled(inputs, outputs, cotangents):
     return [7 * cotangents[0] * outputs[0]]
 
 
-@pytest.mark.parametrize("pullback", [_scaled, [lambda inputs, outputs, cotangents: 7 * cotangents[0] * outputs[0]]], ids=["function", "list"])
+@pytest.mark.parametrize(
+    "pullback",
+    [_scaled, [lambda inputs, outputs, cotangents: 7 * cotangents[0] * outputs[0]]],
+    ids=["function", "list"],
+)
 def test_graphs_with_derivatives_of_their_own(pullback):
     """The derivative that an OpFromGraph declares counts, though its graph has another one."""
     x = pt.dvector("x")
@@ -147,7 +166,9 @@ def test_graphs_with_derivatives_of_their_own(pullback):
         pm.Potential("density", op(op(a) / 2).sum())
     point = np.array([0.1, -0.2, 0.3])
     expected = model.compile_dlogp(mode="FAST_COMPILE")({"a": point})
-    np.testing.assert_allclose(expected, 7 * np.exp(np.exp(point) / 2) * 7 * np.exp(point) / 2 - point)
+    np.testing.assert_allclose(
+        expected, 7 * np.exp(np.exp(point) / 2) * 7 * np.exp(point) / 2 - point
+    )
     np.testing.assert_allclose(bitale.pytensor.nutpie(model).logp_func(point)[1], expected)
     np.testing.assert_allclose(model.compile_dlogp(mode="BITALE")({"a": point}), expected)
 
@@ -160,7 +181,9 @@ def test_a_class_of_graphs_with_a_derivative_of_its_own():
     x = pt.dvector("x")
     known = {x: bitale.tensor.dvector("x")}
     cost = bitale.pytensor.from_pytensor((3 * Clipped([x], [x**2])(x)).sum(), known)
-    np.testing.assert_array_equal(bitale.function([known[x]], bitale.grad(cost, known[x]))([1.0, 2.0]), [1, 1])
+    np.testing.assert_array_equal(
+        bitale.function([known[x]], bitale.grad(cost, known[x]))([1.0, 2.0]), [1, 1]
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -194,14 +217,21 @@ def _points(start: np.ndarray) -> list[np.ndarray]:
     """200 points: the initial one, others at growing distances, and those at which formulas have special cases."""
     random = np.random.default_rng(1)
     near = [start + scale * random.normal(size=start.size) for scale in np.linspace(0, 1.5, 140)]
-    special = [np.where(random.random(start.size) < 0.5, random.choice([0.0, 1.0, -1.0, 0.5], start.size), start) for _ in range(60)]
+    special = [
+        np.where(
+            random.random(start.size) < 0.5, random.choice([0.0, 1.0, -1.0, 0.5], start.size), start
+        )
+        for _ in range(60)
+    ]
     return near + special
 
 
 @pytest.mark.parametrize("name", ["vector_autoregression", "varying_slopes_lkj", "radon", "garch"])
 def test_start_values_are_those_of_pymc(name):
     model = MODELS[name]()
-    expected = make_initial_point_fn(model=model, jitter_rvs=set(model.free_RVs), return_transformed=True)(3)
+    expected = make_initial_point_fn(
+        model=model, jitter_rvs=set(model.free_RVs), return_transformed=True
+    )(3)
     for ours, theirs in zip(initial_values(model)(3), expected.values(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 

@@ -39,7 +39,9 @@ NUMPY = {
     "bernoulli": lambda **k: pt.random.bernoulli([0.2, 0.7, 1.0], **k),
     "integers": lambda **k: pt.random.integers(0, [5, 100, 2**40], **k),
     "dirichlet": lambda **k: pt.random.dirichlet([0.5, 2.0, 7.0], **k),
-    "batch of dirichlet": lambda **k: pt.random.dirichlet(np.array([[0.5, 2.0, 7.0], [1.0, 1.0, 1.0]]), **k),
+    "batch of dirichlet": lambda **k: pt.random.dirichlet(
+        np.array([[0.5, 2.0, 7.0], [1.0, 1.0, 1.0]]), **k
+    ),
     "multinomial": lambda **k: pt.random.multinomial(20, [0.2, 0.5, 0.3], **k),
     "batch of multinomial": lambda **k: pt.random.multinomial([20, 5], [0.2, 0.5, 0.3], **k),
     "categorical": lambda **k: pt.random.categorical([0.2, 0.5, 0.3], **k),
@@ -58,12 +60,24 @@ COMPOSED = {
     "t": lambda **k: pt.random.t(4.0, loc, scale, **k),
     "gengamma": lambda **k: pt.random.gengamma(np.float64(2), np.float64(1.5), scale, **k),
     "multivariate normal": lambda **k: pt.random.multivariate_normal(loc, COVARIANCE, **k),
-    "multivariate normal by svd": lambda **k: pt.random.multivariate_normal(loc, COVARIANCE, method="svd", **k),
-    "batch of multivariate normal": lambda **k: pt.random.multivariate_normal(np.stack([loc, -loc]), COVARIANCE, **k),
+    "multivariate normal by svd": lambda **k: pt.random.multivariate_normal(
+        loc, COVARIANCE, method="svd", **k
+    ),
+    "batch of multivariate normal": lambda **k: pt.random.multivariate_normal(
+        np.stack([loc, -loc]), COVARIANCE, **k
+    ),
 }
 SIZES = {
-    "normal": (2, 3), "gamma": (2, 1), "poisson": (4, 3), "integers": (2, 3), "dirichlet": (2, 2), "multinomial": (4,), "categorical": (5,),
-    "halfnormal": (3, 2, 3), "multivariate normal": (4,), "t": (2, 3),
+    "normal": (2, 3),
+    "gamma": (2, 1),
+    "poisson": (4, 3),
+    "integers": (2, 3),
+    "dirichlet": (2, 2),
+    "multinomial": (4,),
+    "categorical": (5,),
+    "halfnormal": (3, 2, 3),
+    "multivariate normal": (4,),
+    "t": (2, 3),
 }
 
 
@@ -118,7 +132,9 @@ def test_choices_and_permutations():
         lambda rng, **k: pt.random.permutation(np.arange(12.0).reshape(4, 3), rng=rng, **k),
         lambda rng, **k: pt.random.choice(9, size=4, replace=False, rng=rng, **k),
         lambda rng, **k: pt.random.choice(9, size=(2, 2), replace=False, rng=rng, **k),
-        lambda rng, **k: pt.random.choice([5.0, 6.0, 7.0], size=2, replace=False, p=[0.2, 0.5, 0.3], rng=rng, **k),
+        lambda rng, **k: pt.random.choice(
+            [5.0, 6.0, 7.0], size=2, replace=False, p=[0.2, 0.5, 0.3], rng=rng, **k
+        ),
     ):
         compare(lambda size, **k: make(**k), None, rtol=0)
 
@@ -134,7 +150,9 @@ def test_an_input_is_not_changed():
     assert first[0] is not given
 
 
-@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.Philox, np.random.SFC64, np.random.MT19937])
+@pytest.mark.parametrize(
+    "bits", [np.random.PCG64, np.random.Philox, np.random.SFC64, np.random.MT19937]
+)
 def test_shared_generators_are_updated(bits):
     rng = pytensor.shared(np.random.Generator(bits(3)), name="rng")
     following, draw = draws(pt.random.normal, size=3, rng=rng)
@@ -152,13 +170,17 @@ def test_a_generator_of_another_kind_is_an_error():
     rng = pytensor.shared(np.random.default_rng(3), name="rng")
     f = pytensor.function([], draws(pt.random.normal, rng=rng)[1], mode="BITALE")
     rng.set_value(np.random.Generator(np.random.Philox(3)))
-    with pytest.raises(TypeError, match="expected a Generator of the bit generator PCG64, got one of Philox"):
+    with pytest.raises(
+        TypeError, match="expected a Generator of the bit generator PCG64, got one of Philox"
+    ):
         f()
     rng.set_value(np.random.default_rng(3))
     assert f() == np.random.default_rng(3).normal()
 
 
-@pytest.mark.skipif(not hasattr(pt.random, "rng"), reason="PyTensor 2 has no loops with a generator as their state")
+@pytest.mark.skipif(
+    not hasattr(pt.random, "rng"), reason="PyTensor 2 has no loops with a generator as their state"
+)
 def test_draws_in_a_loop():
     """A Scan that passes a generator from step to step."""
     rng = pytensor.shared(np.random.default_rng(8))
@@ -179,7 +201,14 @@ def test_draws_in_a_loop():
     states_are_equal(generator, reference)
 
 
-@pytest.mark.parametrize("make", [lambda s: pt.random.normal(0, s), lambda s: pt.random.halfnormal(0, s), lambda s: pt.random.t(3, 0, s)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda s: pt.random.normal(0, s),
+        lambda s: pt.random.halfnormal(0, s),
+        lambda s: pt.random.t(3, 0, s),
+    ],
+)
 def test_parameters_outside_their_domain(make):
     s = pt.dscalar("s")
     f = pytensor.function([s], make(s), mode="BITALE")
@@ -204,7 +233,10 @@ def test_a_sampler_in_python_is_called_back():
     after, second = draws(pt.random.normal, rng=following, loc=draw, scale=1.0)
     with pytest.warns(UserWarning, match="draws in a way of its own|called back"):
         ours = pytensor.function([rng], [after, second], mode="BITALE")
-    assert list(ours.maker.linker.report().callbacks) and ours.maker.linker.report().interpreted is None
+    assert (
+        list(ours.maker.linker.report().callbacks)
+        and ours.maker.linker.report().interpreted is None
+    )
     theirs = pytensor.function([rng], [after, second], mode=ORACLE)
     found, expected = ours(np.random.default_rng(1)), theirs(np.random.default_rng(1))
     np.testing.assert_array_equal(found[1], expected[1])
@@ -216,9 +248,13 @@ for _i, _j in [(0, 4), (4, 8), (8, 1), (1, 2), (2, 0), (3, 7), (7, 5), (5, 6), (
     AREAS[_i, _j] = AREAS[_j, _i] = 1
 POINTS = np.linspace(-3, 5, 50)
 OF_PYMC = {
-    "TruncatedNormal": lambda: pm.TruncatedNormal.dist([0.5, -1.0, 3.0], 2.0, lower=-1.0, upper=[[1.5], [np.inf]]),
+    "TruncatedNormal": lambda: pm.TruncatedNormal.dist(
+        [0.5, -1.0, 3.0], 2.0, lower=-1.0, upper=[[1.5], [np.inf]]
+    ),
     "TruncatedNormal, below": lambda: pm.TruncatedNormal.dist([0.5, -3.0, -40.0], 2.0, lower=0.0),
-    "TruncatedNormal, above": lambda: pm.TruncatedNormal.dist([0.5, -3.0, 40.0], [[1.0], [2.0]], upper=0.1, shape=(2, 3)),
+    "TruncatedNormal, above": lambda: pm.TruncatedNormal.dist(
+        [0.5, -3.0, 40.0], [[1.0], [2.0]], upper=0.1, shape=(2, 3)
+    ),
     "TruncatedNormal, one": lambda: pm.TruncatedNormal.dist(0.5, 2.0, lower=3, upper=3.1),
     "Truncated": lambda: pm.Truncated.dist(pm.Normal.dist(0, 1), lower=-1, upper=2, shape=4),
     "SkewNormal": lambda: pm.SkewNormal.dist(mu=[0.0, 1.0], sigma=2.0, alpha=[[3.0], [-2.0]]),
@@ -226,7 +262,9 @@ OF_PYMC = {
     "Rice": lambda: pm.Rice.dist(nu=np.array([1.0, 2.0]), sigma=1.5, shape=(3, 2)),
     "Rice, one": lambda: pm.Rice.dist(nu=1.0, sigma=1.5),
     "Moyal": lambda: pm.Moyal.dist([1.0, 2.0], 0.5),
-    "Interpolated": lambda: pm.Interpolated.dist(POINTS, np.exp(-(POINTS**2) / 2) + 0.3 * np.exp(-((POINTS - 2) ** 2)), shape=7),
+    "Interpolated": lambda: pm.Interpolated.dist(
+        POINTS, np.exp(-(POINTS**2) / 2) + 0.3 * np.exp(-((POINTS - 2) ** 2)), shape=7
+    ),
     "Interpolated, one": lambda: pm.Interpolated.dist(POINTS, np.exp(-(POINTS**2))),
     "StickBreakingWeights": lambda: pm.StickBreakingWeights.dist([1.0, 2.5], 4),
     "StickBreakingWeights, three": lambda: pm.StickBreakingWeights.dist(2.5, 4, shape=(3, 5)),
@@ -254,9 +292,24 @@ def test_parameters_that_pymc_rejects():
     """Invalid parameters are rejected with the same class of error as in PyMC."""
     a, tau, w = pt.dscalar("a"), pt.dscalar("tau"), pt.dmatrix("w")
     graphs = {
-        "truncated": ([a], pm.TruncatedNormal.dist(0.0, 1.0, lower=a, upper=1.0), [[2.0], [np.nan]], ValueError),
-        "alpha": ([a, tau], pm.CAR.dist(np.zeros(9), AREAS, a, tau), [[1.0, 1.0], [-1.5, 1.0]], ValueError),
-        "tau": ([a, tau], pm.CAR.dist(np.zeros(9), AREAS, a, tau), [[0.5, 0.0], [0.5, -1.0]], np.linalg.LinAlgError),
+        "truncated": (
+            [a],
+            pm.TruncatedNormal.dist(0.0, 1.0, lower=a, upper=1.0),
+            [[2.0], [np.nan]],
+            ValueError,
+        ),
+        "alpha": (
+            [a, tau],
+            pm.CAR.dist(np.zeros(9), AREAS, a, tau),
+            [[1.0, 1.0], [-1.5, 1.0]],
+            ValueError,
+        ),
+        "tau": (
+            [a, tau],
+            pm.CAR.dist(np.zeros(9), AREAS, a, tau),
+            [[0.5, 0.0], [0.5, -1.0]],
+            np.linalg.LinAlgError,
+        ),
         "areas": ([a], pm.CAR.dist(np.zeros(9), np.triu(AREAS), a, 1.0), [[0.5]], ValueError),
         "rice": ([a], pm.Rice.dist(b=a, sigma=1.0), [[-1.0]], ValueError),
         "moyal": ([a], pm.Moyal.dist(0.0, a), [[-1.0]], ValueError),
@@ -270,7 +323,11 @@ def test_parameters_that_pymc_rejects():
     with pytest.warns(UserWarning, match="its adjacency matrix is no constant"):
         f = pm.compile([w], pm.CAR.dist(np.zeros(9), w, 0.5, 2.0), random_seed=3, mode="BITALE")
     found = f(AREAS)
-    np.testing.assert_allclose(found, pm.draw(pm.CAR.dist(np.zeros(9), AREAS, 0.5, 2.0), random_seed=3, mode=ORACLE), rtol=1e-10)
+    np.testing.assert_allclose(
+        found,
+        pm.draw(pm.CAR.dist(np.zeros(9), AREAS, 0.5, 2.0), random_seed=3, mode=ORACLE),
+        rtol=1e-10,
+    )
 
 
 def test_distributions_of_pymc():

@@ -15,8 +15,11 @@ from compare import ORACLE
 
 x, v, w, s, n = pt.dmatrix("x"), pt.dvector("v"), pt.dvector("w"), pt.dscalar("s"), pt.lscalar("n")
 VALUES = {
-    x: np.random.default_rng(1).normal(size=(6, 3)), v: np.random.default_rng(0).normal(size=6), w: np.array([0.1, 0.2, 0.3]),
-    s: np.array(0.7), n: np.array(4),
+    x: np.random.default_rng(1).normal(size=(6, 3)),
+    v: np.random.default_rng(0).normal(size=6),
+    w: np.array([0.1, 0.2, 0.3]),
+    s: np.array(0.7),
+    n: np.array(4),
 }
 
 
@@ -29,21 +32,37 @@ def squares(y, by):
 
 
 smooth = scan(lambda e, p, s: p * s + e, sequences=v, outputs_info=[s], non_sequences=s)
-second_order = scan(lambda e, a, b: pt.tanh(a * 0.3 + b * 0.5 + e), sequences=v, outputs_info=[dict(initial=w[:2], taps=[-2, -1])])
-third_order = scan(lambda e, a, b: pt.tanh(a * 0.3 + b * 0.5 + e * s), sequences=v, outputs_info=[dict(initial=w, taps=[-3, -1])])
+second_order = scan(
+    lambda e, a, b: pt.tanh(a * 0.3 + b * 0.5 + e),
+    sequences=v,
+    outputs_info=[dict(initial=w[:2], taps=[-2, -1])],
+)
+third_order = scan(
+    lambda e, a, b: pt.tanh(a * 0.3 + b * 0.5 + e * s),
+    sequences=v,
+    outputs_info=[dict(initial=w, taps=[-3, -1])],
+)
 neighbours = scan(lambda a, b: a * b, sequences=[dict(input=v, taps=[-1, 1])])
 recurrent = scan(lambda e, h: pt.tanh(h @ pt.eye(3) * 0.4 + e), sequences=x, outputs_info=[w])
 two_results = scan(lambda e, p: (p * s + e, p - e), sequences=v, outputs_info=[s, None])
 doubling = scan(lambda p: (p * 2, until(p > n)), outputs_info=[s], n_steps=50)
 large_alone = scan(lambda e: (e * 2, until(e > 0.6)), sequences=v)
 nested = scan(
-    lambda row, h: scan(lambda e, p: p * s + e, sequences=row, outputs_info=[h])[-1], sequences=x, outputs_info=[s]
+    lambda row, h: scan(lambda e, p: p * s + e, sequences=row, outputs_info=[h])[-1],
+    sequences=x,
+    outputs_info=[s],
 )
 counted = scan(lambda p: p * s, outputs_info=[s], n_steps=n)
 backwards = scan(lambda e, p: p * s + e, sequences=v, outputs_info=[s], go_backwards=True)
-truncated = scan(lambda e, p, s: p * s + e, sequences=v, outputs_info=[s], non_sequences=s, truncate_gradient=3)
+truncated = scan(
+    lambda e, p, s: p * s + e, sequences=v, outputs_info=[s], non_sequences=s, truncate_gradient=3
+)
 branches = scan(lambda e, p: ifelse(e > 0, p + e, p * 2), sequences=v, outputs_info=[s])
-narrow = scan(lambda e, p: pt.cast(p + e, "float32"), sequences=pt.cast(v, "float32"), outputs_info=[pt.cast(s, "float32")])
+narrow = scan(
+    lambda e, p: pt.cast(p + e, "float32"),
+    sequences=pt.cast(v, "float32"),
+    outputs_info=[pt.cast(s, "float32")],
+)
 integers = scan(lambda p, q: (p + q, p), outputs_info=[n, n + 1], n_steps=5)
 
 GRAPHS = {
@@ -106,13 +125,20 @@ def test_buffers_of_any_length(size):
         other.append(state - element)
         state = trace[-1]
     whole = [values[2][0], *trace]
-    expected = [(whole + [0.0] * size)[:size] if size > 5 else whole[-size:], (other + [0.0] * size)[:size] if size > 4 else other[-size:]]
+    expected = [
+        (whole + [0.0] * size)[:size] if size > 5 else whole[-size:],
+        (other + [0.0] * size)[:size] if size > 4 else other[-size:],
+    ]
     for found, reference in zip(ours(*values), expected):
         np.testing.assert_allclose(found, reference, rtol=1e-14)
 
 
 def test_a_sequence_that_is_too_short_is_an_error():
-    f = pytensor.function([v, n], scan(lambda e, p: p + e, sequences=v, outputs_info=[np.float64(0)], n_steps=n), mode="BITALE")
+    f = pytensor.function(
+        [v, n],
+        scan(lambda e, p: p + e, sequences=v, outputs_info=[np.float64(0)], n_steps=n),
+        mode="BITALE",
+    )
     with pytest.raises(ValueError):
         f(VALUES[v], 7)
     assert f(VALUES[v], 6).shape == (6,)
@@ -121,7 +147,9 @@ def test_a_sequence_that_is_too_short_is_an_error():
 def test_symbolic_lengths_are_compared():
     at = lengths.length(pt.zeros((v.shape[0] + 1,))[1:], 0)
     assert lengths.difference(at, lengths.length(v, 0)) == 0
-    assert lengths.difference(lengths.length(v[1:], 0), lengths.length(v, 0)) is None  # None, since v may be empty
+    assert (
+        lengths.difference(lengths.length(v[1:], 0), lengths.length(v, 0)) is None
+    )  # None, since v may be empty
     assert lengths.number(lengths.value(pt.constant(np.int64(3)) + 4)) == 7
 
 
@@ -130,7 +158,10 @@ LOOPS = {
     "gammainc": lambda: pytensor.grad(pt.gammainc(a, b).sum(), [a, b]),
     "gammaincc": lambda: pytensor.grad(pt.gammaincc(a, b).sum(), [a, b]),
     "betainc": lambda: pytensor.grad(pt.betainc(a, b, z).sum(), [a, b, z]),
-    "hyp2f1": lambda: [pt.hyp2f1(a, b, b + 1.5, z - 0.4), *pytensor.grad(pt.hyp2f1(a, b, b + 1.5, z - 0.4).sum(), [a, b, z])],
+    "hyp2f1": lambda: [
+        pt.hyp2f1(a, b, b + 1.5, z - 0.4),
+        *pytensor.grad(pt.hyp2f1(a, b, b + 1.5, z - 0.4).sum(), [a, b, z]),
+    ],
     "scalars": lambda: pytensor.grad(pt.gammainc(a[0], b[0]), [a, b]),
 }
 
@@ -139,7 +170,14 @@ LOOPS = {
 def test_scalar_loops(name):
     """Derivatives of these functions are series that PyTensor sums with ScalarLoop, until each element has
     converged."""
-    outputs, values = LOOPS[name](), [np.array([0.7, 2.5, 9.0]), np.array([1.2, 0.4, 11.0]), np.array([[0.2, 0.5, 0.7], [0.6, 0.1, 0.3]])]
+    outputs, values = (
+        LOOPS[name](),
+        [
+            np.array([0.7, 2.5, 9.0]),
+            np.array([1.2, 0.4, 11.0]),
+            np.array([[0.2, 0.5, 0.7], [0.6, 0.1, 0.3]]),
+        ],
+    )
     ours = pytensor.function([a, b, z], outputs, mode="BITALE", on_unused_input="ignore")
     theirs = pytensor.function([a, b, z], outputs, mode=ORACLE, on_unused_input="ignore")
     assert ours.maker.linker.report().is_native, ours.maker.linker.report()

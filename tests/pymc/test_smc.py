@@ -14,10 +14,14 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(pm.__version__ < "6", reason="the interface of PyMC 6's kernels"),
 ]
-QUIET = dict(kernel=HamiltonianKernel, progressbar=False, random_seed=2, compute_convergence_checks=False)
+QUIET = dict(
+    kernel=HamiltonianKernel, progressbar=False, random_seed=2, compute_convergence_checks=False
+)
 
 
-@pytest.mark.parametrize("name", ["eight_schools_not_centred", "varying_slopes_lkj", "robust_regression"])
+@pytest.mark.parametrize(
+    "name", ["eight_schools_not_centred", "varying_slopes_lkj", "robust_regression"]
+)
 def test_all_particles_in_one_call(name):
     model = MODELS[name]()
     with model:
@@ -30,7 +34,9 @@ def test_all_particles_in_one_call(name):
         np.testing.assert_allclose(likelihood[k], kernel.likelihood_logp_func(point), rtol=1e-9)
         np.testing.assert_allclose(slope[k], compiled.logp_func(point)[1], rtol=1e-8, atol=1e-8)
     half = kernel.evaluate(points, 0.5)[2]
-    np.testing.assert_allclose(half, (slope + kernel.evaluate(points, 0.0)[2]) / 2, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        half, (slope + kernel.evaluate(points, 0.0)[2]) / 2, rtol=1e-8, atol=1e-8
+    )
 
 
 def test_posterior_and_marginal_likelihood():
@@ -42,7 +48,9 @@ def test_posterior_and_marginal_likelihood():
         trace = pm.sample_smc(1000, chains=2, cores=1, **QUIET)
     precision = 20 / 4 + 1 / 9
     covariance = 4 * np.eye(20) + 9
-    evidence = -0.5 * (y @ np.linalg.solve(covariance, y) + np.linalg.slogdet(2 * np.pi * covariance)[1])
+    evidence = -0.5 * (
+        y @ np.linalg.solve(covariance, y) + np.linalg.slogdet(2 * np.pi * covariance)[1]
+    )
     assert abs(float(trace.posterior["mean"].mean()) - y.sum() / 4 / precision) < 0.05
     assert abs(float(trace.posterior["mean"].std()) - precision**-0.5) < 0.03
     for chain in trace.sample_stats["log_marginal_likelihood"].values:

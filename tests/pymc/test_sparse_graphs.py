@@ -15,7 +15,12 @@ rng = np.random.default_rng(3)
 matrix = scipy.sparse.csr_matrix(np.array([[0, 2.0, 0], [1, 0, 0], [0, 0, 0], [0, 3, 4.0]]))
 square = scipy.sparse.csc_matrix(np.array([[2.0, 0, 1], [0, 0, 0], [1, 0, 3]]))
 x, y, v, w = pt.dmatrix("x"), pt.dmatrix("y"), pt.dvector("v"), pt.dvector("w")
-VALUES = {x: rng.normal(size=(3, 2)), y: rng.normal(size=(4, 3)), v: rng.normal(size=5), w: rng.normal(size=3)}
+VALUES = {
+    x: rng.normal(size=(3, 2)),
+    y: rng.normal(size=(4, 3)),
+    v: rng.normal(size=5),
+    w: rng.normal(size=3),
+}
 
 
 def constant(value, format):
@@ -49,7 +54,10 @@ def assert_native_and_equal(outputs, tolerance=1e-12):
     report = ours.maker.linker.report()
     assert report.is_native, str(report)
     values = [VALUES[each] for each in inputs]
-    for found, expected in zip(ours(*values), pytensor.function(inputs, outputs, mode=ORACLE, on_unused_input="ignore")(*values)):
+    for found, expected in zip(
+        ours(*values),
+        pytensor.function(inputs, outputs, mode=ORACLE, on_unused_input="ignore")(*values),
+    ):
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=1e-14)
 
 
@@ -62,8 +70,18 @@ def test_values(name, format):
 @pytest.mark.parametrize("format", ["csr", "csc"])
 def test_gradients(format):
     A, M = constant(matrix, format), with_data(matrix, format, pt.exp(v[:4]))
-    costs = [(ps.dot(A, x) ** 2).sum(), (ps.structured_dot(M, x) ** 2).sum(), ps.sp_sum(M * y, sparse_grad=True), pt.sin(ps.sp_sum(M, axis=1, sparse_grad=True)).sum()]
-    gradients = [pytensor.grad(cost, [each for each in (x, v) if each in pytensor.graph.traversal.ancestors([cost])]) for cost in costs]
+    costs = [
+        (ps.dot(A, x) ** 2).sum(),
+        (ps.structured_dot(M, x) ** 2).sum(),
+        ps.sp_sum(M * y, sparse_grad=True),
+        pt.sin(ps.sp_sum(M, axis=1, sparse_grad=True)).sum(),
+    ]
+    gradients = [
+        pytensor.grad(
+            cost, [each for each in (x, v) if each in pytensor.graph.traversal.ancestors([cost])]
+        )
+        for cost in costs
+    ]
     assert_native_and_equal([*costs, *(g for each in gradients for g in each)])
 
 
@@ -72,7 +90,12 @@ def test_group_effects_of_a_model_are_native():
     with pm.Model() as model:
         sigma = pm.HalfNormal("sigma")
         u = pm.Normal("u", 0, sigma, shape=5)
-        pm.Normal("y", ps.dot(ps.as_sparse_variable(Z), u[:, None])[:, 0], 1.0, observed=rng.normal(size=30))
+        pm.Normal(
+            "y",
+            ps.dot(ps.as_sparse_variable(Z), u[:, None])[:, 0],
+            1.0,
+            observed=rng.normal(size=30),
+        )
     point = model.initial_point()
     for graph in (model.logp(), model.dlogp()):
         ours = pytensor.function(model.value_vars, graph, mode="BITALE")
@@ -88,5 +111,7 @@ def test_sparse_results_and_inputs_are_left_to_pytensor():
     assert f(matrix) == 10 and "no type" in f.maker.linker.report().interpreted
     g = pytensor.function([v], with_data(matrix, "csr", v[:4]), mode="BITALE")
     assert g(VALUES[v]).shape == (4, 3) and "no counterpart" in g.maker.linker.report().interpreted
-    with pytest.raises(bitale.pytensor.ConversionError, match="no type for PyTensor's SparseTensorType"):
+    with pytest.raises(
+        bitale.pytensor.ConversionError, match="no type for PyTensor's SparseTensorType"
+    ):
         bitale.pytensor.from_pytensor(ps.sp_sum(M))

@@ -19,7 +19,17 @@ from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
-from pytensor.tensor.basic import ARange, Alloc, AllocDiag, AllocEmpty, Join, MakeVector, ScalarFromTensor, Split, TensorFromScalar
+from pytensor.tensor.basic import (
+    ARange,
+    Alloc,
+    AllocDiag,
+    AllocEmpty,
+    Join,
+    MakeVector,
+    ScalarFromTensor,
+    Split,
+    TensorFromScalar,
+)
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import CumOp
@@ -90,7 +100,11 @@ FUNCTIONS = {
 def exact(value: Any) -> Any:
     """Floats converted exactly to mpf."""
     value = np.asarray(value)
-    return np.asarray(np.frompyfunc(mp.mpf, 1, 1)(value.astype(float).astype(object)), dtype=object) if value.dtype.kind == "f" else value
+    return (
+        np.asarray(np.frompyfunc(mp.mpf, 1, 1)(value.astype(float).astype(object)), dtype=object)
+        if value.dtype.kind == "f"
+        else value
+    )
 
 
 def _elemwise(op: Any, node: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -116,7 +130,14 @@ def _of_dtype(made: Any, dtype: str) -> Any:
     return np.asarray(made).astype(dtype)
 
 
-_REDUCTIONS = {ptm.Sum: np.add, ptm.Prod: np.multiply, ptm.Max: np.maximum, ptm.Min: np.minimum, ptm.All: np.logical_and, ptm.Any: np.logical_or}
+_REDUCTIONS = {
+    ptm.Sum: np.add,
+    ptm.Prod: np.multiply,
+    ptm.Max: np.maximum,
+    ptm.Min: np.minimum,
+    ptm.All: np.logical_and,
+    ptm.Any: np.logical_or,
+}
 
 
 def _reduction(op: Any, node: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -165,7 +186,9 @@ def _core(op: Any, inputs: Sequence[Any]) -> Any:
     if isinstance(op, ARange):
         return np.arange(*(int(x) for x in inputs)).astype(op.dtype)
     if type(op).__name__ == "Eigvalsh":
-        return np.array(mp.eigsy(mp.matrix(inputs[0].tolist()), eigvals_only=True).T.tolist()[0], dtype=object)
+        return np.array(
+            mp.eigsy(mp.matrix(inputs[0].tolist()), eigvals_only=True).T.tolist()[0], dtype=object
+        )
     raise NotImplementedError(f"in exact numbers: {op}")
 
 
@@ -202,7 +225,12 @@ def _step(node: Any, inputs: list[Any]) -> list[Any]:
     if isinstance(op, AllocDiag):
         return [_diagonal(op, inputs[0])]
     if isinstance(op, MakeVector):
-        return [np.array([x.item() if isinstance(x, np.ndarray) else x for x in inputs], dtype=object if op.dtype.startswith("float") else op.dtype)]
+        return [
+            np.array(
+                [x.item() if isinstance(x, np.ndarray) else x for x in inputs],
+                dtype=object if op.dtype.startswith("float") else op.dtype,
+            )
+        ]
     if isinstance(op, Join):
         axis, parts = (op.axis, inputs) if hasattr(op, "axis") else (int(inputs[0]), inputs[1:])
         return [np.concatenate(parts, axis=axis)]
@@ -267,5 +295,8 @@ def density(outputs: Sequence[Variable], given: dict[Variable, Any]) -> list[Any
         return found
     inputs = list(given)
     copies = [x.type(name=x.name) for x in inputs]
-    stable = rewrite_graph(graph_replace(list(outputs), dict(zip(inputs, copies))), include=("canonicalize", "stabilize"))
+    stable = rewrite_graph(
+        graph_replace(list(outputs), dict(zip(inputs, copies))),
+        include=("canonicalize", "stabilize"),
+    )
     return evaluate(stable, dict(zip(copies, given.values())))

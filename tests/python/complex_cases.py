@@ -56,4 +56,8 @@ def check_gradient(build, *given):
 
 def cost_of(value):
     """A real cost to which real and imaginary parts contribute differently."""
-    return (value.real * 1.25).sum() + (pt.sqr(value.imag) * 0.75).sum() + (value.real * value.imag).sum()
+    return (
+        (value.real * 1.25).sum()
+        + (pt.sqr(value.imag) * 0.75).sum()
+        + (value.real * value.imag).sum()
+    )

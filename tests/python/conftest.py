@@ -15,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from sampling import part_of
 
 _compiled = tempfile.TemporaryDirectory(prefix="bitale-test-")
-os.environ["BITALE_FLAGS"] = os.environ.get("BITALE_FLAGS", "") + ",base_compiledir=" + _compiled.name
+os.environ["BITALE_FLAGS"] = (
+    os.environ.get("BITALE_FLAGS", "") + ",base_compiledir=" + _compiled.name
+)
 
 
 @pytest.fixture(params=["FAST_COMPILE", "FAST_RUN"])
@@ -35,7 +37,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    failed = [r.nodeid for kind in ("failed", "error") for r in terminalreporter.stats.get(kind, [])]
+    failed = [
+        r.nodeid for kind in ("failed", "error") for r in terminalreporter.stats.get(kind, [])
+    ]
     if failed:
         terminalreporter.section("again, a line each")
     for nodeid in failed:

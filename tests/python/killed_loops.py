@@ -66,13 +66,17 @@ def killed_at_random_moments(folder):
     while True:
         last = int.from_bytes(saved[:], "little") + moments.randrange(4)
         child = in_child(lambda: loop(folder / "killed"))
-        while int.from_bytes(saved[:], "little") < min(last, STEPS) and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        while int.from_bytes(saved[:], "little") < min(last, STEPS) and not os.waitid(
+            os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT
+        ):
             time.sleep(seconds / 10)
         time.sleep(moments.random() * 2 * seconds)
         os.kill(child, signal.SIGKILL)
         status = status_of(child)
         reached += checkpoint.steps(folder / "killed")[-1:] or [0]
-        assert reached[-1] >= int.from_bytes(saved[:], "little"), "a checkpoint is lost whose save had returned"
+        assert reached[-1] >= int.from_bytes(saved[:], "little"), (
+            "a checkpoint is lost whose save had returned"
+        )
         if status == 0:
             break
         assert status == -signal.SIGKILL
@@ -81,14 +85,19 @@ def killed_at_random_moments(folder):
     values = []
     for name in ("whole", "killed"):
         assert checkpoint.restore(folder / name, state).step == STEPS
-        values.append((weights.get_value().tobytes(), rng.get_value(), generator.get_value().normal()))
+        values.append(
+            (weights.get_value().tobytes(), rng.get_value(), generator.get_value().normal())
+        )
     assert values[0] == values[1]
     print("killed", kills, "times, at", len(set(reached)), "different steps")
 
 
 def killed_at_each_operation(folder):
     """A process that is killed before the n-th change of the file system, for each n, or when so many bytes are written."""
-    first, second = ({"x": np.full(LENGTH, value), "rng": bt.random.Stream(1, int(value))} for value in (1.0, 2.0))
+    first, second = (
+        {"x": np.full(LENGTH, value), "rng": bt.random.Stream(1, int(value))}
+        for value in (1.0, 2.0)
+    )
 
     def saves(place, change=None, size=None):
         left = [change]
@@ -123,15 +132,25 @@ def killed_at_each_operation(folder):
         expected = {1: first, 2: second}[step]
         assert np.array_equal(values["x"], expected["x"]) and values["rng"] == expected["rng"]
         checkpoint.save(place, 3, first, keep=1)
-        assert os.listdir(place) == ["step-3"], os.listdir(place)  # what the killed process left is gone
+        assert os.listdir(place) == ["step-3"], os.listdir(
+            place
+        )  # what the killed process left is gone
         return status, step
 
     for is_replaced in (False, True):
         found = []
         while not found or found[-1][0] != 0:
-            found.append(step_after(folder / f"{is_replaced}{len(found)}", is_replaced, {"change": len(found)}))
+            found.append(
+                step_after(
+                    folder / f"{is_replaced}{len(found)}", is_replaced, {"change": len(found)}
+                )
+            )
         statuses, steps = zip(*found)
-        assert set(statuses[:-1]) == {-signal.SIGKILL} and steps == tuple(sorted(steps)) and set(steps[:-1]) == {1, 2}, found
+        assert (
+            set(statuses[:-1]) == {-signal.SIGKILL}
+            and steps == tuple(sorted(steps))
+            and set(steps[:-1]) == {1, 2}
+        ), found
         print("killed before each of", len(found) - 1, "changes")
     sizes = range(0, 8 * LENGTH, 1000)
     found = {step_after(folder / f"size{size}", False, {"size": size}) for size in sizes}
@@ -140,5 +159,9 @@ def killed_at_each_operation(folder):
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("error", UserWarning)  # a process that is killed leaves no damaged checkpoint
-    {"moments": killed_at_random_moments, "operations": killed_at_each_operation}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    warnings.simplefilter(
+        "error", UserWarning
+    )  # a process that is killed leaves no damaged checkpoint
+    {"moments": killed_at_random_moments, "operations": killed_at_each_operation}[sys.argv[1]](
+        pathlib.Path(sys.argv[2])
+    )

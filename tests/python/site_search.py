@@ -39,7 +39,9 @@ def _add_objects(index: dict, words: list[str], out: dict[int, float]) -> None:
     for prefix, entries in index["objects"].items():
         for page, kind, priority, _, name in entries:
             full = f"{prefix}.{name}".lower() if prefix else name.lower()
-            place = f"{prefix} {name} {index['objnames'][str(kind)][2]} {index['titles'][page]}".lower()
+            place = (
+                f"{prefix} {name} {index['objnames'][str(kind)][2]} {index['titles'][page]}".lower()
+            )
             for word in words:
                 if word in full and all(other in place for other in words if other != word):
                     last = full.rpartition(".")[2]
@@ -69,7 +71,11 @@ def find(index: dict, query: str) -> list[str]:
     places = _place_scores()
     for page in out:
         name, score = index["docnames"][page], out[page]
-        out[page] += sum(more for start, more in places.items() if name.startswith(start) and (more < 0 or score >= PARTIAL_TITLE))
+        out[page] += sum(
+            more
+            for start, more in places.items()
+            if name.startswith(start) and (more < 0 or score >= PARTIAL_TITLE)
+        )
     ranked = sorted(out, key=lambda page: (-out[page], index["titles"][page].lower()))
     return [index["docnames"][page] for page in ranked]
 

@@ -24,7 +24,11 @@ def test_no_name_is_missing_without_a_reason():
 def test_arguments_have_pytensors_names_order_and_defaults():
     compared = table.compared()
     assert len(compared) > 1000
-    other = {name: row[0] for name, row in compared.items() if row[0] and known.reason_other_arguments(name) is None}
+    other = {
+        name: row[0]
+        for name, row in compared.items()
+        if row[0] and known.reason_other_arguments(name) is None
+    }
     assert other == {}
 
 
@@ -103,7 +107,17 @@ from api import cpp
 
 
 def test_functions_are_declared_in_cpp():
-    assert {"exp", "dmatrix", "wtensor4", "lvectors", "cov", "svd", "grad", "multiply", "vectorize"} <= cpp.declared()
+    assert {
+        "exp",
+        "dmatrix",
+        "wtensor4",
+        "lvectors",
+        "cov",
+        "svd",
+        "grad",
+        "multiply",
+        "vectorize",
+    } <= cpp.declared()
     assert [name for name in cpp.missing() if cpp.reason(name) is None] == []
 
 
@@ -115,6 +129,13 @@ def test_every_reason_applies_to_a_missing_name():
 def test_functions_of_the_standard_are_declared_in_cpp():
     missing = cpp.missing_of_standard()
     assert len(cpp.of_standard()) > 170
-    reason = {name: [why for pattern, why in cpp.reasons_of_standard.items() if re.fullmatch(pattern, name)] for name in missing}
+    reason = {
+        name: [
+            why for pattern, why in cpp.reasons_of_standard.items() if re.fullmatch(pattern, name)
+        ]
+        for name in missing
+    }
     assert [name for name, why in reason.items() if not why] == []
-    assert {why for each in reason.values() for why in each} == set(cpp.reasons_of_standard.values())
+    assert {why for each in reason.values() for why in each} == set(
+        cpp.reasons_of_standard.values()
+    )

@@ -25,7 +25,9 @@ from bitale._checkpoint_values import _assembled
 @pytest.fixture
 def open_folder():
     """A folder that other users see, in memory where there is such a file system: waiting for a disk takes most of the time."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    ) as folder:
         os.chmod(folder, 0o755)
         yield pathlib.Path(folder)
 
@@ -71,7 +73,10 @@ def test_generators_of_numpy(tmp_path, kind):
     given.integers(7, size=3, dtype="int32")
     checkpoint.save(tmp_path, 0, {"g": given})
     _, values = checkpoint.restore(tmp_path, {"g": np.random.default_rng()})
-    np.testing.assert_array_equal(values["g"].integers(1 << 30, size=9, dtype="int32"), given.integers(1 << 30, size=9, dtype="int32"))
+    np.testing.assert_array_equal(
+        values["g"].integers(1 << 30, size=9, dtype="int32"),
+        given.integers(1 << 30, size=9, dtype="int32"),
+    )
 
 
 def test_the_newest_is_restored_and_old_ones_are_deleted(tmp_path):
@@ -87,7 +92,14 @@ def test_the_newest_is_restored_and_old_ones_are_deleted(tmp_path):
 
 
 def test_other_values_are_refused(tmp_path):
-    for value in ("text", None, [1, 2], np.array(["a"]), np.array([None]), np.array("2020", "datetime64[D]")):
+    for value in (
+        "text",
+        None,
+        [1, 2],
+        np.array(["a"]),
+        np.array([None]),
+        np.array("2020", "datetime64[D]"),
+    ):
         with pytest.raises(TypeError, match="checkpoint: expected .*`x`.*, got"):
             checkpoint.save(tmp_path, 0, {"x": value})
     with pytest.raises(TypeError, match="names that are texts, got 3"):
@@ -102,17 +114,33 @@ def test_a_state_that_does_not_fit_changes_nothing(tmp_path):
         ({"x": x}, ValueError, r"expected a state of x, y, as it was saved, got x$"),
         ({"x": x, "y": y, "w": y}, ValueError, "of x, y, as it was saved, got w, x, y"),
         ({}, ValueError, "got nothing"),
-        ({"x": x, "y": np.zeros(4)}, ValueError, r"expected an array of float64 of shape \(3,\) for `y`.*got an array of float64 of shape \(4,\)"),
+        (
+            {"x": x, "y": np.zeros(4)},
+            ValueError,
+            r"expected an array of float64 of shape \(3,\) for `y`.*got an array of float64 of shape \(4,\)",
+        ),
         ({"x": x, "y": np.zeros(3, "float32")}, ValueError, "got an array of float32"),
-        ({"x": x, "y": bt.shared(np.zeros((3, 1)))}, ValueError, r"got an array of float64 of shape \(3, 1\)"),
-        ({"x": x, "y": bt.shared(np.zeros(4))}, ValueError, r"got an array of float64 of shape \(4,\)"),
+        (
+            {"x": x, "y": bt.shared(np.zeros((3, 1)))},
+            ValueError,
+            r"got an array of float64 of shape \(3, 1\)",
+        ),
+        (
+            {"x": x, "y": bt.shared(np.zeros(4))},
+            ValueError,
+            r"got an array of float64 of shape \(4,\)",
+        ),
         ({"x": x, "y": bt.random.stream(1)}, TypeError, "expected an array .* got a stream"),
         ({"x": x, "y": "text"}, TypeError, "got str"),
     ):
         with pytest.raises(error, match=words):
             checkpoint.restore(tmp_path, state)
     assert not x.get_value().any()
-    assert checkpoint.restore(tmp_path, {"x": x, "y": y}).step == 1 and x.get_value().all() and y.get_value().all()
+    assert (
+        checkpoint.restore(tmp_path, {"x": x, "y": y}).step == 1
+        and x.get_value().all()
+        and y.get_value().all()
+    )
 
 
 def test_bad_arguments(tmp_path):
@@ -130,19 +158,35 @@ def test_a_run_that_does_not_restore_leaves_the_folder_alone(tmp_path):
     for step in (1, 8):
         with pytest.raises(ValueError, match=f"one of step 8, got {step}: restore it first"):
             checkpoint.save(tmp_path, step, {"x": 2.0})
-    assert checkpoint.restore(tmp_path, {"x": 0.0}) == (8, {"x": 1.0}) and os.listdir(tmp_path) == ["step-8"]
+    assert checkpoint.restore(tmp_path, {"x": 0.0}) == (8, {"x": 1.0}) and os.listdir(tmp_path) == [
+        "step-8"
+    ]
     checkpoint.save(tmp_path, 9, {"x": 2.0})
     assert checkpoint.steps(tmp_path) == [8, 9]
 
 
-@pytest.mark.parametrize("cuts", [([0, 6], [0, 5]), ([0, 2, 6], [0, 5]), ([0, 3, 4, 6], [0, 1, 3, 5]), ([0, 6], [0, 0, 5])])
+@pytest.mark.parametrize(
+    "cuts",
+    [([0, 6], [0, 5]), ([0, 2, 6], [0, 5]), ([0, 3, 4, 6], [0, 1, 3, 5]), ([0, 6], [0, 0, 5])],
+)
 def test_pieces_are_put_together(cuts):
     """Whatever the pieces that were saved and those that are wanted."""
     whole = np.arange(30.0).reshape(6, 5)
-    boxes = [[list(rows), list(columns)] for rows in itertools.pairwise(cuts[0]) for columns in itertools.pairwise(cuts[1])]
+    boxes = [
+        [list(rows), list(columns)]
+        for rows in itertools.pairwise(cuts[0])
+        for columns in itertools.pairwise(cuts[1])
+    ]
     pieces = [(box, lambda box=box: whole[slice(*box[0]), slice(*box[1])]) for box in boxes]
-    for wanted in itertools.product(itertools.combinations_with_replacement(range(7), 2), itertools.combinations_with_replacement(range(6), 2)):
-        np.testing.assert_array_equal(_assembled(wanted, "f8", pieces), whole[slice(*wanted[0]), slice(*wanted[1])], strict=True)
+    for wanted in itertools.product(
+        itertools.combinations_with_replacement(range(7), 2),
+        itertools.combinations_with_replacement(range(6), 2),
+    ):
+        np.testing.assert_array_equal(
+            _assembled(wanted, "f8", pieces),
+            whole[slice(*wanted[0]), slice(*wanted[1])],
+            strict=True,
+        )
 
 
 def the_file(folder, step):
@@ -159,19 +203,36 @@ def test_damage_is_noticed(tmp_path, damage):
     if damage == "no file":
         path.unlink()
     else:
-        path.write_bytes({"truncated": path.read_bytes()[:-40], "empty": b"", "text": b"abc" * 100, "a bit": bytes(data)}[damage])
-    with pytest.warns(UserWarning, match="step 2 is passed over.*(is damaged|lacks part-0-of-1.npz)"):
+        path.write_bytes(
+            {
+                "truncated": path.read_bytes()[:-40],
+                "empty": b"",
+                "text": b"abc" * 100,
+                "a bit": bytes(data),
+            }[damage]
+        )
+    with pytest.warns(
+        UserWarning, match="step 2 is passed over.*(is damaged|lacks part-0-of-1.npz)"
+    ):
         step, values = checkpoint.restore(tmp_path, {"x": np.zeros(50)})
     assert step == 1 and np.array_equal(values["x"], np.arange(50.0))
     checkpoint.save(tmp_path, 2, {"x": np.zeros(50)})  # replaces the damaged one
-    assert checkpoint.steps(tmp_path) == [1, 2] and not checkpoint.restore(tmp_path, {"x": np.ones(50)}).values["x"].any()
+    assert (
+        checkpoint.steps(tmp_path) == [1, 2]
+        and not checkpoint.restore(tmp_path, {"x": np.ones(50)}).values["x"].any()
+    )
 
 
 def test_only_damaged_ones_are_an_error(tmp_path):
     for step in (1, 2):
         checkpoint.save(tmp_path, step, {"x": 1.0})
         the_file(tmp_path, step).write_bytes(b"")
-    with pytest.warns(UserWarning), pytest.raises(ValueError, match="expected an undamaged checkpoint in .*got none: .*step-2.*; .*step-1"):
+    with (
+        pytest.warns(UserWarning),
+        pytest.raises(
+            ValueError, match="expected an undamaged checkpoint in .*got none: .*step-2.*; .*step-1"
+        ),
+    ):
         checkpoint.restore(tmp_path, {"x": 0.0})
 
 
@@ -204,7 +265,9 @@ def test_another_format(tmp_path):
     about["format"] = checkpoint.FORMAT + 1
     members["description"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     np.savez(the_file(tmp_path, 1), **members)
-    with pytest.raises(ValueError, match="expected format 1 in .*step-1, got 2, of another version of Bitale"):
+    with pytest.raises(
+        ValueError, match="expected format 1 in .*step-1, got 2, of another version of Bitale"
+    ):
         checkpoint.restore(tmp_path, {"x": 0.0})
 
 
@@ -242,7 +305,10 @@ def test_no_right_to_read(open_folder):
 
 def test_a_folder_that_is_a_file(tmp_path):
     (tmp_path / "file").write_text("")
-    for call in (lambda: checkpoint.save(tmp_path / "file", 1, {}), lambda: checkpoint.restore(tmp_path / "file", {})):
+    for call in (
+        lambda: checkpoint.save(tmp_path / "file", 1, {}),
+        lambda: checkpoint.restore(tmp_path / "file", {}),
+    ):
         with pytest.raises(NotADirectoryError):
             call()
 
@@ -260,11 +326,15 @@ def test_a_disk_without_space_leaves_the_earlier_checkpoint(tmp_path):
     assert checkpoint.restore(tmp_path, {"x": np.zeros(3)}).values["x"].all()
 
 
-@pytest.mark.parametrize("what, words", [("moments", "different steps"), ("operations", "killed at")])
+@pytest.mark.parametrize(
+    "what, words", [("moments", "different steps"), ("operations", "killed at")]
+)
 def test_killed(open_folder, what, words):
     """At random moments many times; and before each change of the file system, and in the middle of a file."""
     script = pathlib.Path(__file__).with_name("killed_loops.py")
-    done = subprocess.run([sys.executable, script, what, open_folder], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, script, what, open_folder], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
 
 
@@ -275,14 +345,22 @@ def test_sparse_and_labelled_shared_variables(tmp_path):
     from bitale import xtensor as px
 
     value, labels = sp.csr_array([[0.0, 2.0], [1.0, 3.0]]), px.Dim("t", coords=["a", "b"])
-    state = {"A": sparse.shared(value, "A"), "x": px.xtensor_shared(np.array([1.0, 2.0]), dims=labels)}
+    state = {
+        "A": sparse.shared(value, "A"),
+        "x": px.xtensor_shared(np.array([1.0, 2.0]), dims=labels),
+    }
     checkpoint.save(tmp_path, 1, state)
     state["A"].set_value(value * 5)
     state["x"].set_value(np.zeros(2))
     assert checkpoint.restore(tmp_path, state).step == 1
     np.testing.assert_array_equal(state["A"].get_value().toarray(), value.toarray())
     np.testing.assert_array_equal(state["x"].get_value(), [1.0, 2.0])
-    for other in (sp.csr_array([[5.0, 0.0], [8.0, 9.0]]), sp.csc_array(value), value.astype("float32"), sp.csr_array([[0.0, 2.0, 0.0], [1.0, 3.0, 0.0]])):
+    for other in (
+        sp.csr_array([[5.0, 0.0], [8.0, 9.0]]),
+        sp.csc_array(value),
+        value.astype("float32"),
+        sp.csr_array([[0.0, 2.0, 0.0], [1.0, 3.0, 0.0]]),
+    ):
         with pytest.raises(ValueError, match="expected a csr matrix of float64"):
             checkpoint.restore(tmp_path, {**state, "A": sparse.shared(other)})
     with pytest.raises(TypeError, match="expected a csr matrix"):

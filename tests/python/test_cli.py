@@ -20,7 +20,12 @@ def run(*arguments, flags="", **options):
     environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{os.environ.get('PYTHONPATH', '')}"}
     environment["BITALE_FLAGS"] = flags or os.environ["BITALE_FLAGS"]
     return subprocess.run(
-        [sys.executable, "-m", "bitale", *arguments], capture_output=True, text=True, env=environment, timeout=300, **options
+        [sys.executable, "-m", "bitale", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        **options,
     )
 
 
@@ -36,7 +41,9 @@ def cached_entry(tmp_path):
     with bt.config.change_flags(compiledir=str(tmp_path / "compiledir")):
         x = pt.dvector("x")
         bt.function([x], pt.tanh(x) * 1.25, mode="FAST_RUN")
-        entries = [file for file in (tmp_path / "compiledir" / "objects").iterdir() if len(file.name) == 32]
+        entries = [
+            file for file in (tmp_path / "compiledir" / "objects").iterdir() if len(file.name) == 32
+        ]
         if not entries:  # this process has already compiled the function
             pytest.fail("no entry was stored")
         yield entries[0]
@@ -49,7 +56,15 @@ def test_module_and_version():
 
 
 def test_help_of_every_command():
-    for verb in (["cache"], ["cache", "list"], ["config"], ["doctor"], ["view"], ["export"], ["bench"]):
+    for verb in (
+        ["cache"],
+        ["cache", "list"],
+        ["config"],
+        ["doctor"],
+        ["view"],
+        ["export"],
+        ["bench"],
+    ):
         with pytest.raises(SystemExit) as stopped:
             main([*verb, "--help"])
         assert stopped.value.code == 0
@@ -65,7 +80,10 @@ def test_completion():
 def test_config(capsys, tmp_path):
     status, flags = result(capsys, "config")
     assert status == 0 and {"floatX", "compiledir", "mode"} <= {flag["name"] for flag in flags}
-    assert all(flag["doc"] and flag["source"] in ("default", "environment", "file", "code") for flag in flags)
+    assert all(
+        flag["doc"] and flag["source"] in ("default", "environment", "file", "code")
+        for flag in flags
+    )
     with bt.config.change_flags(on_unused_input="warn"):
         [flag] = result(capsys, "config", "on_unused_input")[1]
         assert flag["value"] == "warn" and flag["source"] == "code" and flag["default"] == "raise"
@@ -76,16 +94,30 @@ def test_config(capsys, tmp_path):
     rc = tmp_path / "rc"
     rc.write_text("[global]\nmode = FAST_COMPILE\n")
     changed = subprocess.run(
-        [sys.executable, "-m", "bitale", "config", "--changed", "--short"], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE), "BITALERC": str(rc), "BITALE_FLAGS": "floatX=float32"},
+        [sys.executable, "-m", "bitale", "config", "--changed", "--short"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(PACKAGE),
+            "BITALERC": str(rc),
+            "BITALE_FLAGS": "floatX=float32",
+        },
     ).stdout
-    assert f"mode    FAST_COMPILE  {rc}" in changed and "floatX  float32       environment" in changed
+    assert (
+        f"mode    FAST_COMPILE  {rc}" in changed and "floatX  float32       environment" in changed
+    )
 
 
 def test_cache_path_and_list(cached_entry, capsys):
     assert result(capsys, "cache", "path") == (0, {"path": str(cached_entry.parents[1])})
     status, listing = result(capsys, "cache", "list")
-    assert status == 0 and listing["enabled"] and [entry["key"] for entry in listing["entries"]] == [cached_entry.name]
+    assert (
+        status == 0
+        and listing["enabled"]
+        and [entry["key"] for entry in listing["entries"]] == [cached_entry.name]
+    )
     assert listing["bytes"] == cached_entry.stat().st_size == listing["entries"][0]["bytes"]
     main(["cache", "list"])
     assert cached_entry.name in (text := capsys.readouterr().out) and "1 entry" in text
@@ -132,7 +164,10 @@ def test_doctor(capsys):
     checks = {check["name"]: check for check in report["checks"]}
     assert checks["interpreter"]["status"] == "ok" and report["vector_bytes"] in (16, 32, 64)
     if report["llvm"]:
-        assert checks["native code"]["status"] == "ok" and checks["vectors"]["status"] in ("ok", "note")
+        assert checks["native code"]["status"] == "ok" and checks["vectors"]["status"] in (
+            "ok",
+            "note",
+        )
     main(["doctor"])
     assert "All is well" in capsys.readouterr().out or not report["ok"]
 
@@ -155,9 +190,15 @@ def test_doctor_measures_the_best_vector_width(tmp_path):
 
 def test_doctor_without_llvm_and_with_an_unwritable_compile_directory(tmp_path):
     (tmp_path / "file").write_text("")
-    answer = run("doctor", "--json", flags=f"llvm_library=/nowhere/libLLVM.so,compiledir={tmp_path}/file")
+    answer = run(
+        "doctor", "--json", flags=f"llvm_library=/nowhere/libLLVM.so,compiledir={tmp_path}/file"
+    )
     checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
-    assert answer.returncode == 1 and checks["LLVM"]["status"] == "fail" and checks["interpreter"]["status"] == "ok"
+    assert (
+        answer.returncode == 1
+        and checks["LLVM"]["status"] == "fail"
+        and checks["interpreter"]["status"] == "ok"
+    )
     assert checks["cache"]["status"] == "note" and "no directory" in checks["cache"]["hint"]
 
 
@@ -167,11 +208,17 @@ def test_flags_with_invalid_values():
     assert "float99" in run("config", "--changed", "--short", flags=flags).stdout
     answer = run("doctor", "--json", flags=flags)
     checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
-    assert answer.returncode == 1 and checks["flags"]["status"] == "fail" and "float64" in checks["flags"]["hint"]
+    assert (
+        answer.returncode == 1
+        and checks["flags"]["status"] == "fail"
+        and "float64" in checks["flags"]["hint"]
+    )
 
 
 def test_doctor_with_a_wrong_blas_library(tmp_path):
-    answer = run("doctor", "--json", flags=f"blas__library=/nowhere/libblas.so,compiledir={tmp_path}")
+    answer = run(
+        "doctor", "--json", flags=f"blas__library=/nowhere/libblas.so,compiledir={tmp_path}"
+    )
     blas = next(check for check in json.loads(answer.stdout)["checks"] if check["name"] == "BLAS")
     assert answer.returncode == 1 and blas["status"] == "fail" and "cblas_dgemm" in blas["hint"]
 
@@ -202,7 +249,9 @@ def test_view(tmp_path, capsys, monkeypatch):
     (tmp_path / "graph.pickle").write_bytes(pickle.dumps([x, x * 2]))
     assert result(capsys, "view", "graph.pickle", "-o", "graph.dot")[0] == 0
     for target, complaint in (
-        ("model_of_test.py:number", "int"), ("model_of_test.py:nothing", "nothing"), ("model_of_test.pkl", "pickle"),
+        ("model_of_test.py:number", "int"),
+        ("model_of_test.py:nothing", "nothing"),
+        ("model_of_test.pkl", "pickle"),
         ("no_such_module:f", "no_such_module"),
     ):
         assert main(["view", target]) == 1
@@ -219,7 +268,9 @@ def test_export(tmp_path, capsys, monkeypatch):
     assert (tmp_path / "elsewhere" / "predict.h").exists()
     assert main(["export", "model_to_export.py:y"]) == 1
     assert "expected a function" in capsys.readouterr().err
-    status, answer = result(capsys, "export", "--object", "--for", "aarch64", "model_to_export.py:f", "-o", "object")
+    status, answer = result(
+        capsys, "export", "--object", "--for", "aarch64", "model_to_export.py:f", "-o", "object"
+    )
     assert status == 0 and [Path(file).suffix for file in answer["files"]] == [".o", ".h"]
     assert Path(answer["files"][0]).read_bytes()[18] == 183  # EM_AARCH64
     assert main(["export", "--for", "aarch64", "model_to_export.py:f"]) == 1

@@ -9,7 +9,14 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.configparser import BoolParam, ConfigAccessViolation, EnumStr, FloatParam, IntParam, StrParam
+from bitale.configparser import (
+    BoolParam,
+    ConfigAccessViolation,
+    EnumStr,
+    FloatParam,
+    IntParam,
+    StrParam,
+)
 
 
 def test_reading():
@@ -62,7 +69,11 @@ def test_bad_changes():
 
 def test_environment():
     program = "import bitale; print(bitale.config.floatX, bitale.tensor.vector().dtype)"
-    environment = {**os.environ, "BITALE_FLAGS": "floatX=float32", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {
+        **os.environ,
+        "BITALE_FLAGS": "floatX=float32",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     out = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     ).stdout
@@ -73,10 +84,18 @@ def test_dtypes_of_python_numbers_follow_the_cast_policy():
     b, f = pt.bvector("b"), pt.fvector("f")
     assert (b + 1).dtype == "int8" and (b + 1.5).dtype == "float32" and (f + 0.1).dtype == "float64"
     with bt.config.change_flags(cast_policy="numpy+floatX"):
-        assert (b + 1).dtype == "int64" and (b + 1.5).dtype == "float64" and (f + 1.5).dtype == "float64"
+        assert (
+            (b + 1).dtype == "int64"
+            and (b + 1.5).dtype == "float64"
+            and (f + 1.5).dtype == "float64"
+        )
         assert pt.constant(3).dtype == "int64" and pt.as_tensor(np.True_).dtype == "bool"
     with bt.config.change_flags(cast_policy="numpy+floatX", floatX="float32"):
-        assert (f + 0.1).dtype == "float32" and (b + 1.5).dtype == "float32" and pt.constant(0.1).dtype == "float32"
+        assert (
+            (f + 0.1).dtype == "float32"
+            and (b + 1.5).dtype == "float32"
+            and pt.constant(0.1).dtype == "float32"
+        )
         assert (f + np.float64(0.1)).dtype == "float64"  # NumPy scalars already have a dtype
         assert bt.function([b], b * 300)([2]).tolist() == [600]
     assert (b + 1).dtype == "int8"
@@ -108,13 +127,26 @@ def test_operations_on_nothing_but_literals_have_room():
         result = make()
         assert result.dtype == "int64", name
         assert result.eval({x: [1.0, -1.0]}, on_unused_input="ignore").tolist() == right, name
-    powers = bt.scan(lambda s: s * 10, outputs_info=[pt.as_tensor(1)], n_steps=5, return_updates=False)[-1]
-    assert powers.dtype == "int64" and powers.eval() == 100000  # with either policy, as numbers that begin a loop
+    powers = bt.scan(
+        lambda s: s * 10, outputs_info=[pt.as_tensor(1)], n_steps=5, return_updates=False
+    )[-1]
+    assert (
+        powers.dtype == "int64" and powers.eval() == 100000
+    )  # with either policy, as numbers that begin a loop
     # Beside an operand with a dtype, a literal takes as few bits as it needs; what has a dtype keeps it.
     assert (pt.as_tensor(100) * b).dtype == "int8" and pt.switch(x > 0, b, 0).dtype == "int8"
     assert (pt.as_tensor(np.int8(100)) * 2).dtype == "int8"
-    assert pt.full((2,), 100, dtype="int8").dtype == (pt.cast(100, "int8") * 2).dtype == pt.full_like(x, 3, dtype="int8").dtype == "int8"
-    assert pt.alloc(pt.cast(100, "int8"), 2).dtype == pt.expand_dims(pt.constant(100, dtype="int8"), 0).dtype == "int8"
+    assert (
+        pt.full((2,), 100, dtype="int8").dtype
+        == (pt.cast(100, "int8") * 2).dtype
+        == pt.full_like(x, 3, dtype="int8").dtype
+        == "int8"
+    )
+    assert (
+        pt.alloc(pt.cast(100, "int8"), 2).dtype
+        == pt.expand_dims(pt.constant(100, dtype="int8"), 0).dtype
+        == "int8"
+    )
     assert pt.exp(pt.cast(0.5, "float32")).dtype == pt.sqrt(pt.cast(2, "int8")).dtype == "float32"
     with bt.config.change_flags(cast_policy="pytensor"):
         for name, (make, _) in cases.items():
@@ -135,12 +167,35 @@ def test_functions_of_nothing_but_literals_are_computed_in_float64():
         assert result.dtype == "float64" and result.eval() == pytest.approx(right, rel=1e-15), name
     assert bt.function([x64], x64 / pt.sqrt(2))([1.0])[0] == 1 / np.sqrt(2.0)
     # Beside an operand with a dtype a literal does not widen it, and a choice among literals has their values.
-    assert (x32 * 0.5).dtype == "float32" and pt.switch(x32 > 0, 1.0, 0.5).dtype == "float32" and pt.maximum(x32, 0.5).dtype == "float32"
-    assert {each.dtype for each in (pt.logaddexp(x32, 1.0), pt.logaddexp(0.5, x32), pt.fmod(x32, 0.5), pt.elu(x32), pt.elu(x32, 0.5), pt.gelu(x32))} == {"float32"}
-    assert pt.as_tensor(0.5).dtype == "float32" and pt.sqrt(pt.as_tensor(np.float32(2))).dtype == "float32"
+    assert (
+        (x32 * 0.5).dtype == "float32"
+        and pt.switch(x32 > 0, 1.0, 0.5).dtype == "float32"
+        and pt.maximum(x32, 0.5).dtype == "float32"
+    )
+    assert {
+        each.dtype
+        for each in (
+            pt.logaddexp(x32, 1.0),
+            pt.logaddexp(0.5, x32),
+            pt.fmod(x32, 0.5),
+            pt.elu(x32),
+            pt.elu(x32, 0.5),
+            pt.gelu(x32),
+        )
+    } == {"float32"}
+    assert (
+        pt.as_tensor(0.5).dtype == "float32"
+        and pt.sqrt(pt.as_tensor(np.float32(2))).dtype == "float32"
+    )
     for flags in ({"cast_policy": "pytensor"}, {"floatX": "float32"}):
         with bt.config.change_flags(**flags):
-            assert pt.sqrt(2).dtype == pt.exp(0.5).dtype == pt.logaddexp(1.0, 2.0).dtype == pt.gelu(0.5).dtype == "float32"
+            assert (
+                pt.sqrt(2).dtype
+                == pt.exp(0.5).dtype
+                == pt.logaddexp(1.0, 2.0).dtype
+                == pt.gelu(0.5).dtype
+                == "float32"
+            )
 
 
 def test_one_setting_makes_an_optimiser_of_float32():
@@ -149,8 +204,14 @@ def test_one_setting_makes_an_optimiser_of_float32():
         w, mean, square, steps = (bt.shared(np.zeros(n, "float32")) for n in (3, 3, 3, ()))
         cost = pt.sqr(x @ w - 1).mean()
         slope, t = bt.grad(cost, w), steps + 1
-        updates = {mean: 0.9 * mean + 0.1 * slope, square: 0.999 * square + 0.001 * slope**2, steps: t}
-        updates[w] = w - 0.01 * (updates[mean] / (1 - 0.9**t)) / (pt.sqrt(updates[square] / (1 - 0.999**t)) + 1e-8)
+        updates = {
+            mean: 0.9 * mean + 0.1 * slope,
+            square: 0.999 * square + 0.001 * slope**2,
+            steps: t,
+        }
+        updates[w] = w - 0.01 * (updates[mean] / (1 - 0.9**t)) / (
+            pt.sqrt(updates[square] / (1 - 0.999**t)) + 1e-8
+        )
         return bt.function([x], cost, updates=updates), w
 
     with pytest.raises(TypeError, match='config.floatX = "float32"'):
@@ -186,7 +247,10 @@ def test_functions_use_the_configured_linker():
             assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode(None))([0.0]) == 1
             assert bt.function([x], pt.exp(x).sum())([0.0]) == 1
     with bt.config.change_flags(mode="Mode", optimizer="o2", linker="vm"):
-        assert bt.compile.get_mode(None).linker == "vm" and bt.function([x], pt.exp(x).sum())([0.0]) == 1
+        assert (
+            bt.compile.get_mode(None).linker == "vm"
+            and bt.function([x], pt.exp(x).sum())([0.0]) == 1
+        )
 
 
 # ---- parameters and strings ------------------------------------------------------------------------------------------
@@ -202,17 +266,32 @@ def graph():
 
 def test_strings(graph):
     x, y, a, b, z = graph
-    assert [bt.printing.char_from_number(n) for n in (0, 25, 26, 51, 52, 702)] == ["A", "Z", "BA", "BZ", "CA", "BBA"]
+    assert [bt.printing.char_from_number(n) for n in (0, 25, 26, 51, 52, 702)] == [
+        "A",
+        "Z",
+        "BA",
+        "BZ",
+        "CA",
+        "BBA",
+    ]
     text = bt.dprint(z, file="str")
     for name, node in (("A", z.owner), ("B", b.owner), ("D", x), ("E", y)):
         assert bt.printing.get_node_by_id(z, name) == node and f"[id {name}]" in text
-    assert bt.printing.get_node_by_id(z, "Q") is None and bt.printing.get_node_by_id([a, z], "1", "int") is x
+    assert (
+        bt.printing.get_node_by_id(z, "Q") is None
+        and bt.printing.get_node_by_id([a, z], "1", "int") is x
+    )
     assert bt.printing.get_node_by_id(bt.function([x], a), "A").op == a.owner.op
     with pytest.raises(ValueError):
         bt.printing.get_node_by_id(z, "A", "auto")
     with pytest.raises(TypeError):
         bt.printing.get_node_by_id(3, "A")
-    assert bt.printing.min_informative_str(z).splitlines()[:4] == ["A. Add", " B. Mul", "  C. Exp", "   D. x"]
+    assert bt.printing.min_informative_str(z).splitlines()[:4] == [
+        "A. Add",
+        " B. Mul",
+        "  C. Exp",
+        "   D. x",
+    ]
 
 
 def test_user_defined_flags():
@@ -222,7 +301,13 @@ def test_user_defined_flags():
     config.add("test__rate", "How fast.", FloatParam("0.5"))
     config.add("test__kind", "Which.", EnumStr("a", ["b"]))
     config.add("test__fixed", "Always this.", StrParam("x", mutable=False))
-    assert (config.test__steps, config.test__on, config.test__rate, config.test__kind, config.test__fixed) == (10, True, 0.5, "a", "x")
+    assert (
+        config.test__steps,
+        config.test__on,
+        config.test__rate,
+        config.test__kind,
+        config.test__fixed,
+    ) == (10, True, 0.5, "a", "x")
     with config.change_flags(test__steps="3", test__on=False, test__kind="b"):
         assert (config.test__steps, config.test__on, config.test__kind) == (3, False, "b")
     assert config.test__steps == 10 and "test__steps" in str(config) and "test__rate" in dir(config)

@@ -21,14 +21,23 @@ DEPRECATED = {
     "extract_diag": (lambda: pt.extract_diag(m), "diagonal"),
     "complex_from_polar": (lambda: pt.complex_from_polar(x, x), "complex"),
     "matrix_dot": (lambda: pt.linalg.matrix_dot(m, m), "matmul"),
-    "extract_constant": (lambda: pt.as_tensor(extract_constant(pt.constant(3))), "get_underlying_scalar_constant_value"),
+    "extract_constant": (
+        lambda: pt.as_tensor(extract_constant(pt.constant(3))),
+        "get_underlying_scalar_constant_value",
+    ),
     "advanced_subtensor1": (lambda: index_lists.advanced_subtensor1(x, [0]), "ilist"),
     "advanced_set_subtensor1": (lambda: index_lists.advanced_set_subtensor1(x, 1.0, [0]), "set"),
     "advanced_inc_subtensor1": (lambda: index_lists.advanced_inc_subtensor1(x, 1.0, [0]), "inc"),
     "xlogx": (lambda: xlogx.xlogx(x), "xlogy"),
     "xlogy0": (lambda: xlogx.xlogy0(x, x), "xlogy"),
-    "lop_overrides": (lambda: bt.OpFromGraph([x], [pt.exp(x)], lop_overrides=lambda i, o, g: [g[0]])(x), "pullback"),
-    "rop_overrides": (lambda: bt.OpFromGraph([x], [pt.exp(x)], rop_overrides=lambda i, t: [t[0]])(x), "pushforward"),
+    "lop_overrides": (
+        lambda: bt.OpFromGraph([x], [pt.exp(x)], lop_overrides=lambda i, o, g: [g[0]])(x),
+        "pullback",
+    ),
+    "rop_overrides": (
+        lambda: bt.OpFromGraph([x], [pt.exp(x)], rop_overrides=lambda i, t: [t[0]])(x),
+        "pushforward",
+    ),
     "rate": (lambda: pt.random.gamma(2.0, rate=3.0), "scale"),
 }
 

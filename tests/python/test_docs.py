@@ -34,7 +34,9 @@ def test_pictures(tmp_path, monkeypatch):
     names = {}
     for code in blocks("pictures.md", "python"):
         execute(code, "pictures.md", names)
-    assert {"symbolic_graph_unopt.svg", "symbolic_graph_opt.svg", "apply.svg"} == {p.name for p in Path("pics").iterdir()}
+    assert {"symbolic_graph_unopt.svg", "symbolic_graph_opt.svg", "apply.svg"} == {
+        p.name for p in Path("pics").iterdir()
+    }
     assert Path("step.html").read_text() == names["page"]
 
 
@@ -48,7 +50,10 @@ def test_extending():
     names = {"__name__": "extending"}
     for code in blocks("extending.md", "python"):
         execute(code, "extending.md", names)
-    sources = "".join((DOCS.parent / p).read_text() for p in ("tests/cpp/ops/user_op_test.cpp", "examples/cpp/own_type.cpp"))
+    sources = "".join(
+        (DOCS.parent / p).read_text()
+        for p in ("tests/cpp/ops/user_op_test.cpp", "examples/cpp/own_type.cpp")
+    )
     for code in blocks("extending.md", "cpp"):
         assert code.strip() in sources
 
@@ -148,7 +153,9 @@ def test_debugging(capsys):
     assert "x is __str__ = [1. 2.]\n" in out
     assert "x has shape = (2,)\nx has max = 2.0\n" in out
     (shown,) = blocks("debugging.md", "text")
-    message = [line for line in str(names["error"]).splitlines() if not line.startswith("  built at")]
+    message = [
+        line for line in str(names["error"]).splitlines() if not line.startswith("  built at")
+    ]
     assert message == [line for line in shown.splitlines() if not line.startswith("  built at")]
 
 
@@ -176,44 +183,86 @@ def test_random():
 
 
 def pages_of(*folders):
-    return [page.relative_to(DOCS).as_posix() for folder in folders for page in sorted((DOCS / folder).glob("*.md"))]
+    return [
+        page.relative_to(DOCS).as_posix()
+        for folder in folders
+        for page in sorted((DOCS / folder).glob("*.md"))
+    ]
 
 
-@pytest.mark.parametrize("pages", [[each] for each in ("pipeline.md", *pages_of("tutorial", "start", "howto"))] + [pages_of("errors")],
-                         ids=lambda pages: pages[0])  # fmt: skip
+@pytest.mark.parametrize(
+    "pages",
+    [[each] for each in ("pipeline.md", *pages_of("tutorial", "start", "howto"))]
+    + [pages_of("errors")],
+    ids=lambda pages: pages[0],
+)
 def test_output_shown_on_pages(pages):
     """Runs each page in a separate process, since some pages register ops and rewrites; those of errors are short.
     Programs are printed for vectors of 256 bits."""
     tool = DOCS.parent / "tools" / "tutorial.py"
-    ran = subprocess.run([sys.executable, tool, "python", *(DOCS / page for page in pages)], cwd=DOCS.parent, capture_output=True, text=True,
-                         env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1]),
-                              "BITALE_FLAGS": os.environ.get("BITALE_FLAGS", "") + ",target=x86-64-v3"})
+    ran = subprocess.run(
+        [sys.executable, tool, "python", *(DOCS / page for page in pages)],
+        cwd=DOCS.parent,
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(bt.__file__).parents[1]),
+            "BITALE_FLAGS": os.environ.get("BITALE_FLAGS", "") + ",target=x86-64-v3",
+        },
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_each_class_of_errors_has_a_page():
     """Those that the library defines, and those of Python and NumPy that it raises."""
-    pages = {page.stem: page.read_text() for page in (DOCS / "errors").glob("*.md") if page.stem != "README"}
-    modules = [bt, *(importlib.import_module(f"bitale.{each}") for each in ("compile", "link", "graph.features", "assumptions", "configparser"))]
-    names = [(module, name) for module in reversed(modules) for name in (*vars(module), *getattr(module, "__all__", ()))]
-    found = {value: f"{module.__name__}.{name}" for module, name in names if (value := getattr(module, name)) is not None
-             if inspect.isclass(value) and issubclass(value, Exception) and value.__module__.startswith("bitale")}  # fmt: skip
+    pages = {
+        page.stem: page.read_text()
+        for page in (DOCS / "errors").glob("*.md")
+        if page.stem != "README"
+    }
+    modules = [
+        bt,
+        *(
+            importlib.import_module(f"bitale.{each}")
+            for each in ("compile", "link", "graph.features", "assumptions", "configparser")
+        ),
+    ]
+    names = [
+        (module, name)
+        for module in reversed(modules)
+        for name in (*vars(module), *getattr(module, "__all__", ()))
+    ]
+    found = {
+        value: f"{module.__name__}.{name}"
+        for module, name in names
+        if (value := getattr(module, name)) is not None
+        if inspect.isclass(value)
+        and issubclass(value, Exception)
+        and value.__module__.startswith("bitale")
+    }
     assert len(found) >= 21
     for error, name in found.items():
         text = pages[error.__name__]
-        assert f"`{name}`, a" in text and f"{error.__base__.__name__}." in text.partition("\n## ")[0], name
+        assert (
+            f"`{name}`, a" in text and f"{error.__base__.__name__}." in text.partition("\n## ")[0]
+        ), name
     python = {"AssertionError", "AttributeError", "AxisError", "IndexError", "KeyError", "KeyboardInterrupt", "LinAlgError", "MemoryError",
               "NotImplementedError", "TypeError", "ValueError"}  # fmt: skip
     assert set(pages) == {error.__name__ for error in found} | python
     for name, text in pages.items():
-        assert text.startswith(f"# {name}\n") and "## How it looks" in text and "## What to do" in text
+        assert (
+            text.startswith(f"# {name}\n") and "## How it looks" in text and "## What to do" in text
+        )
 
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="Doxygen is not installed")
 def test_cpp_reference(tmp_path):
     """Doxygen generates pages in which functions have the comments of the headers."""
     settings = f'@INCLUDE = docs/Doxyfile\nOUTPUT_DIRECTORY = "{tmp_path}"\n'
-    ran = subprocess.run(["doxygen", "-"], input=settings, cwd=DOCS.parent, capture_output=True, text=True)
+    ran = subprocess.run(
+        ["doxygen", "-"], input=settings, cwd=DOCS.parent, capture_output=True, text=True
+    )
     assert ran.returncode == 0 and "warning" not in ran.stderr, ran.stderr
     text = (tmp_path / "html" / "namespacebitale.html").read_text()
     assert "as in numpy.pad" in text and "The covariance matrix of the variables" in text
@@ -231,14 +280,23 @@ def test_links_of_pages():
             assert file.exists(), f"{page.name}: {target}"
             if heading:
                 headings = re.findall(r"^#+ (.*)", file.read_text(), re.M)
-                assert heading in [re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings], target
+                assert heading in [
+                    re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-")
+                    for each in headings
+                ], target
 
 
 def test_overviews_link_to_all_pages():
     """The navigation of the site is made of the links of each folder's README."""
-    for overview in (DOCS / "README.md", *DOCS.glob("[!s]*/README.md"), DOCS / "start" / "README.md"):
+    for overview in (
+        DOCS / "README.md",
+        *DOCS.glob("[!s]*/README.md"),
+        DOCS / "start" / "README.md",
+    ):
         linked = set(re.findall(r"\]\(([\w-]+\.md)\)", overview.read_text()))
-        assert linked >= {page.name for page in overview.parent.glob("*.md")} - {"README.md"}, overview
+        assert linked >= {page.name for page in overview.parent.glob("*.md")} - {"README.md"}, (
+            overview
+        )
 
 
 def test_pages_with_outdated_output(tmp_path):
@@ -246,12 +304,18 @@ def test_pages_with_outdated_output(tmp_path):
     tool, page = DOCS.parent / "tools" / "tutorial.py", tmp_path / "page.md"
 
     def outcome(*options):
-        ran = subprocess.run([sys.executable, tool, *options, "python", page], capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, tool, *options, "python", page], capture_output=True, text=True
+        )
         return ran.returncode, ran.stdout
 
     first, second = "```python\nx = 3\n```\n\nwords\n", "```python\nprint(x)\n```\n"
     right = f"{first}\n{second}\n```text\n3\n```\n\nmore\n"
-    for wrong in (right.replace("text\n3", "text\n4"), right.replace("\n```text\n3\n```\n", ""), right.replace("words\n", "```text\n3\n```\n")):
+    for wrong in (
+        right.replace("text\n3", "text\n4"),
+        right.replace("\n```text\n3\n```\n", ""),
+        right.replace("words\n", "```text\n3\n```\n"),
+    ):
         page.write_text(wrong)
         code, message = outcome()
         assert code == 1 and "page.md" in message and page.read_text() == wrong

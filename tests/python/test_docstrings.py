@@ -15,7 +15,16 @@ from bitale import _core
 
 BOUND = {
     name: value
-    for module in (pt, pt.linalg, pt.special, pt.fft, pt.signal, bt.stats, bt.stats.transforms, bt.integrate)
+    for module in (
+        pt,
+        pt.linalg,
+        pt.special,
+        pt.fft,
+        pt.signal,
+        bt.stats,
+        bt.stats.transforms,
+        bt.integrate,
+    )
     for name in getattr(module, "__all__", dir(module))
     if type(value := getattr(module, name)).__name__ == "nb_func" and name[0] != "_"
 }
@@ -45,7 +54,9 @@ def test_bound_functions_have_signatures_and_sections(name):
     for parameter in signature.parameters.values():
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         at = [i for i, line in enumerate(lines) if line.startswith(f"{stars}{parameter.name} : ")]
-        assert len(at) == 1 and lines[at[0] + 1].startswith("    "), f"{parameter.name} is not described"
+        assert len(at) == 1 and lines[at[0] + 1].startswith("    "), (
+            f"{parameter.name} is not described"
+        )
         assert "object" not in lines[at[0]], f"{parameter.name} has no type"
 
 
@@ -57,7 +68,10 @@ def test_sections_are_in_numpydocs_order():
 
 
 def test_signatures_have_defaults_and_kinds():
-    assert str(inspect.signature(pt.exp).replace(return_annotation=inspect.Signature.empty)) == "(x: 'TensorLike')"
+    assert (
+        str(inspect.signature(pt.exp).replace(return_annotation=inspect.Signature.empty))
+        == "(x: 'TensorLike')"
+    )
     assert pt.exp.__text_signature__ == "(x)"
     assert pt.max.__text_signature__ == "(x, axis=None, keepdims=False, initial=None)"
     assert pt.linalg.solve.__text_signature__.startswith("(a, b, *, lower=False,")
@@ -71,12 +85,21 @@ def test_methods_have_signatures_without_the_tensor():
     assert list(inspect.signature(pt.TensorVariable.sum).parameters)[0] == "self"
     text = inspect.getdoc(x.sum)
     assert text == inspect.getdoc(pt.TensorVariable.sum)
-    assert text.splitlines()[0] == inspect.getdoc(pt.sum).splitlines()[0] and "input : tensor_like" not in text
+    assert (
+        text.splitlines()[0] == inspect.getdoc(pt.sum).splitlines()[0]
+        and "input : tensor_like" not in text
+    )
 
 
 def test_help_shows_the_signature_and_the_sections():
     text = pydoc.plain(pydoc.render_doc(pt.sum))
-    assert "sum(" in text and "input: " in text and "Parameters\n" in text and "Returns\n" in text and "nb_func object" not in text
+    assert (
+        "sum(" in text
+        and "input: " in text
+        and "Parameters\n" in text
+        and "Returns\n" in text
+        and "nb_func object" not in text
+    )
     assert "sum(" in pydoc.plain(pydoc.render_doc(pt.dvector("x").sum))
 
 
@@ -88,18 +111,29 @@ def test_summaries_of_related_functions_are_theirs():
 def test_every_description_is_of_a_function():
     """A description of a name that nothing has would never be read."""
     names = {name.rpartition(".")[2] for name in _core.described_functions()}
-    known = set(dir(_core)) | set(dir(pt)) | set(dir(_core.Function)) | set(dir(pt.special)) | set(dir(pt.linalg))
+    known = (
+        set(dir(_core))
+        | set(dir(pt))
+        | set(dir(_core.Function))
+        | set(dir(pt.special))
+        | set(dir(pt.linalg))
+    )
     assert names <= known
 
 
 def test_dtypes_of_elementwise_functions_are_from_their_records():
     assert "Its dtype is bool." in pt.eq.__doc__
-    assert "integers and bool are converted to floating point first" in pt.exp.__doc__.replace("\n    ", " ")
+    assert "integers and bool are converted to floating point first" in pt.exp.__doc__.replace(
+        "\n    ", " "
+    )
     assert "If an operand is bool." in pt.neg.__doc__ and "complex" not in pt.neg.__doc__
 
 
 def test_derivatives_of_elementwise_functions_are_from_their_records():
-    assert "its derivative is 0" in pt.floor.__doc__.replace("\n", " ") and "its derivative is 0" not in pt.exp.__doc__
+    assert (
+        "its derivative is 0" in pt.floor.__doc__.replace("\n", " ")
+        and "its derivative is 0" not in pt.exp.__doc__
+    )
 
 
 def test_the_reference_of_cpp_has_the_same_summaries():
@@ -120,8 +154,16 @@ def test_the_reference_of_cpp_has_the_same_summaries():
     assert len(shown) > 200
     other = {"conjugate", "round", "around"}  # other functions have these names in Python
     # The bindings put these together of parts, which the filter does not read.
-    other |= {name for name in shown if re.fullmatch(r"i?h?r?i?h?fft[n2]?|r?fftfreq|i?fftshift|nancum\w+|cumulative_\w+", name)}
-    assert {name: text for name, text in shown.items() if text != "/// " + inspect.getdoc(BOUND[name]).splitlines()[0] and name not in other} == {}
+    other |= {
+        name
+        for name in shown
+        if re.fullmatch(r"i?h?r?i?h?fft[n2]?|r?fftfreq|i?fftshift|nancum\w+|cumulative_\w+", name)
+    }
+    assert {
+        name: text
+        for name, text in shown.items()
+        if text != "/// " + inspect.getdoc(BOUND[name]).splitlines()[0] and name not in other
+    } == {}
 
 
 # ---- compiled functions ------------------------------------------------------------------------------------------------
@@ -148,7 +190,10 @@ def test_defaults_are_in_the_signature():
     x, y, z = pt.dscalar("x"), pt.dscalar("y"), pt.dscalar("z")
     f = bt.function([x, bt.In(y, value=2.0), z], x + y + z)
     parameters = inspect.signature(f).parameters
-    assert parameters["y"].default is not inspect.Parameter.empty and parameters["x"].default is inspect.Parameter.empty
+    assert (
+        parameters["y"].default is not inspect.Parameter.empty
+        and parameters["x"].default is inspect.Parameter.empty
+    )
     assert parameters["z"].kind is inspect.Parameter.KEYWORD_ONLY and f(1.0, z=3.0) == 6.0
 
 

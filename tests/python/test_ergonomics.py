@@ -26,7 +26,9 @@ def test_copies_of_variables_are_themselves(copied):
     for v in (x, y, pt.constant(2.0)):
         assert copied(v) is v
     held = copied({"inputs": [x], "output": y})
-    assert held["inputs"][0] is x and bt.function(held["inputs"], held["output"])([0.0]).tolist() == [1]
+    assert held["inputs"][0] is x and bt.function(held["inputs"], held["output"])(
+        [0.0]
+    ).tolist() == [1]
 
 
 def test_pickled_variables_are_new():
@@ -42,7 +44,12 @@ def test_shared_variables():
     s = bt.shared(np.zeros(2), "s")
     deep = copy.deepcopy(s)
     deep.set_value([3.0, 4.0])
-    assert copy.copy(s) is s and s.get_value().tolist() == [0, 0] and deep.name == "s" and deep.type == s.type
+    assert (
+        copy.copy(s) is s
+        and s.get_value().tolist() == [0, 0]
+        and deep.name == "s"
+        and deep.type == s.type
+    )
     stored = pickle.loads(pickle.dumps(s))
     stored.set_value([1.0, 2.0])
     assert s.get_value().tolist() == [0, 0] and stored.name == "s"
@@ -80,7 +87,11 @@ def test_deep_copies_of_draws():
     x = pt.random.RandomStream(4).normal(0, 1)
     y = copy.deepcopy(x)
     f, g = bt.function([], x), bt.function([], y)
-    assert y is not x and [f(), f(), f()] == [g(), g(), g()] and len({float(g()) for _ in range(3)}) == 3
+    assert (
+        y is not x
+        and [f(), f(), f()] == [g(), g(), g()]
+        and len({float(g()) for _ in range(3)}) == 3
+    )
 
 
 def test_graphs():
@@ -104,10 +115,19 @@ def test_graphs():
         (lambda x, m: x - (x - 1), r"x - \left(x - 1\right)"),
         (lambda x, m: (x**2) ** x, r"{\left({x}^{2}\right)}^{x}"),
         (lambda x, m: pt.sqrt(abs(x)), r"\sqrt{\left|x\right|}"),
-        (lambda x, m: m.T, r"{\mathrm{beta}_{\mathrm{1}}}^{\top}".replace(r"\mathrm{beta}", r"{\beta}")),
+        (
+            lambda x, m: m.T,
+            r"{\mathrm{beta}_{\mathrm{1}}}^{\top}".replace(r"\mathrm{beta}", r"{\beta}"),
+        ),
         (lambda x, m: x[1:3], r"x[1:3]"),
-        (lambda x, m: (x + 1)[0], r"\left(x + 1\right)[0]".replace(r"\left(", "(").replace(r"\right)", ")")),
-        (lambda x, m: m.sum(axis=1), r"\operatorname{sum}\left({\beta}_{\mathrm{1}},\,\mathrm{axis}=1\right)"),
+        (
+            lambda x, m: (x + 1)[0],
+            r"\left(x + 1\right)[0]".replace(r"\left(", "(").replace(r"\right)", ")"),
+        ),
+        (
+            lambda x, m: m.sum(axis=1),
+            r"\operatorname{sum}\left({\beta}_{\mathrm{1}},\,\mathrm{axis}=1\right)",
+        ),
         (lambda x, m: pt.le(x, 1.5), r"x \le 1.5"),
         (lambda x, m: pt.set_subtensor(x[0], 2.0), r"\mathrm{set\_subtensor}(x[0],\,2.0)"),
         (lambda x, m: pt.dvector("learning rate"), r"\mathrm{learning rate}"),
@@ -138,7 +158,11 @@ def test_latex_of_every_op_is_balanced():
     ):
         text = bt.printing.latex(y)
         plain = text.replace("\\{", "").replace("\\}", "")
-        assert plain.count("{") == plain.count("}") and text.count("\\left") == text.count("\\right") and "\x01" not in text
+        assert (
+            plain.count("{") == plain.count("}")
+            and text.count("\\left") == text.count("\\right")
+            and "\x01" not in text
+        )
 
 
 def test_displays_are_bounded():
@@ -166,9 +190,13 @@ def test_messages():
         bt.function([x, y], x + y)([1.0])
     with pytest.raises(TypeError, match="an integer beyond 64 bits"):
         bt.function([x], x)([2**70])
-    with pytest.raises(AttributeError, match="module 'bitale' has no attribute 'functoin'") as caught:
+    with pytest.raises(
+        AttributeError, match="module 'bitale' has no attribute 'functoin'"
+    ) as caught:
         bt.functoin
-    assert caught.value.name == "functoin" and caught.value.obj is bt  # required for "Did you mean" suggestions
+    assert (
+        caught.value.name == "functoin" and caught.value.obj is bt
+    )  # required for "Did you mean" suggestions
 
 
 # ---- configuration ---------------------------------------------------------------------------------------------------
@@ -195,7 +223,9 @@ def test_flags_in_functions_and_blocks():
 def test_typing():
     from bitale import typing
 
-    def scaled(x: typing.TensorLike, axis: typing.Axis = None, dtype: typing.DTypeLike = None) -> typing.Variable:
+    def scaled(
+        x: typing.TensorLike, axis: typing.Axis = None, dtype: typing.DTypeLike = None
+    ) -> typing.Variable:
         return pt.sum(x, axis=axis, dtype=dtype)
 
     assert set(typing.__all__) <= set(vars(typing)) and bt.typing is typing
@@ -234,7 +264,9 @@ DOCUMENTED = [
 
 @pytest.mark.parametrize("documented", DOCUMENTED, ids=lambda d: getattr(d, "__name__", "?"))
 def test_common_functions_have_examples(documented):
-    assert doctest.DocTestParser().get_examples(documented.__doc__ or ""), "the docstring has no example"
+    assert doctest.DocTestParser().get_examples(documented.__doc__ or ""), (
+        "the docstring has no example"
+    )
 
 
 def documented_with_examples():
@@ -248,7 +280,12 @@ def documented_with_examples():
         module = importlib.import_module(module_name)
         for name in dir(module):
             value = getattr(module, name)
-            if name[0] != "_" and callable(value) and ">>>" in (getattr(value, "__doc__", None) or "") and id(value) not in found:
+            if (
+                name[0] != "_"
+                and callable(value)
+                and ">>>" in (getattr(value, "__doc__", None) or "")
+                and id(value) not in found
+            ):
                 found[id(value)] = pytest.param(value, module, id=f"{module_name}.{name}")
     config = type(bt.config)
     found[id(config)] = pytest.param(config.add, bt, id="bitale.config.add")
@@ -260,8 +297,13 @@ def test_functions_have_examples():
         name
         for module in (pt, pt.special, pt.linalg, pt.fft, pt.signal, pt.optimize, bt.gradient)
         for name in getattr(module, "__all__", dir(module))
-        if callable(value := getattr(module, name)) and name[0] != "_" and not inspect.isclass(value)
-        and value is not pt.TensorLike and not isinstance(value, bt.graph.type.Type) and not name.endswith("grad_") and ">>>" not in (value.__doc__ or "")
+        if callable(value := getattr(module, name))
+        and name[0] != "_"
+        and not inspect.isclass(value)
+        and value is not pt.TensorLike
+        and not isinstance(value, bt.graph.type.Type)
+        and not name.endswith("grad_")
+        and ">>>" not in (value.__doc__ or "")
     }
     inside_ops = {"grad_not_implemented", "grad_undefined"}  # used in the pullback of an op
     assert without <= inside_ops | {"eig", "eigvals", "ordqz"}
@@ -285,20 +327,58 @@ def test_examples_in_docstrings(documented, module):
 
 def test_packages_list_their_public_names():
     """Type checkers treat an imported name as public only if __all__ lists it."""
-    for module in ("bitale", "bitale.compile", "bitale.compile.mode", "bitale.graph", "bitale.graph.basic", "bitale.graph.features", "bitale.link"):
+    for module in (
+        "bitale",
+        "bitale.compile",
+        "bitale.compile.mode",
+        "bitale.graph",
+        "bitale.graph.basic",
+        "bitale.graph.features",
+        "bitale.link",
+    ):
         found = importlib.import_module(module)
-        assert all(hasattr(found, name) for name in found.__all__) and len(set(found.__all__)) == len(found.__all__), module
-        missing = {name for name, value in vars(found).items() if name[0] != "_" and callable(value) and not inspect.ismodule(value)} - set(found.__all__)
-        own = {name for name in missing if getattr(vars(found)[name], "__module__", "").startswith("bitale")}
+        assert all(hasattr(found, name) for name in found.__all__) and len(
+            set(found.__all__)
+        ) == len(found.__all__), module
+        missing = {
+            name
+            for name, value in vars(found).items()
+            if name[0] != "_" and callable(value) and not inspect.ismodule(value)
+        } - set(found.__all__)
+        own = {
+            name
+            for name in missing
+            if getattr(vars(found)[name], "__module__", "").startswith("bitale")
+        }
         assert module != "bitale" or own == set(), own
 
 
 def test_stubs_have_return_types():
     stub = ast.parse(pathlib.Path(bt._core.__file__).with_name("_core.pyi").read_text())
-    public = [node for node in stub.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and node.name in dir(pt)]
+    public = [
+        node
+        for node in stub.body
+        if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and node.name in dir(pt)
+    ]
     assert len(public) > 300
-    assert [node.name for node in public if node.returns is None or ast.unparse(node.returns) == "object"] == []
-    (variable,) = [node for node in stub.body if isinstance(node, ast.ClassDef) and node.name == "TensorVariable"]
-    returns = {node.name: ast.unparse(node.returns) for node in variable.body if isinstance(node, ast.FunctionDef) and node.returns}
-    assert returns["type"] == "TensorType" and returns["shape"] == "TensorVariable" and "object" not in returns.values()
+    assert [
+        node.name
+        for node in public
+        if node.returns is None or ast.unparse(node.returns) == "object"
+    ] == []
+    (variable,) = [
+        node
+        for node in stub.body
+        if isinstance(node, ast.ClassDef) and node.name == "TensorVariable"
+    ]
+    returns = {
+        node.name: ast.unparse(node.returns)
+        for node in variable.body
+        if isinstance(node, ast.FunctionDef) and node.returns
+    }
+    assert (
+        returns["type"] == "TensorType"
+        and returns["shape"] == "TensorVariable"
+        and "object" not in returns.values()
+    )
     assert {node.name: ast.unparse(node.returns) for node in public}["constant"] == "TensorConstant"

@@ -12,6 +12,11 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("[!_]*.py")))
 def test_example(name):
-    run = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], env={**os.environ, "BITALE_EXAMPLE_QUICK": "1"},
-                         capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"],
+        env={**os.environ, "BITALE_EXAMPLE_QUICK": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -48,9 +48,13 @@ def test_random_graphs():
         failure = check_seed(seed, bt, kinds.registry, seen)
         if failure:
             if failure.configuration is not None:
-                failure = again(shrink.shrink(failure.case, fails_alike(failure, bt), 30), failure, bt)
+                failure = again(
+                    shrink.shrink(failure.case, fails_alike(failure, bt), 30), failure, bt
+                )
             where = failure.configuration.name if failure.configuration else "building"
-            pytest.fail(f"seed {seed}: {where}: {failure.message}\n\n{cases.script(failure.case, failure.configuration.mode if failure.configuration else '')}")
+            pytest.fail(
+                f"seed {seed}: {where}: {failure.message}\n\n{cases.script(failure.case, failure.configuration.mode if failure.configuration else '')}"
+            )
     seen.note_rules(hits)
     print(coverage.report(seen))
     assert seen.counts["with a wider domain, as promised"] <= 0.02 * len(graphs)
@@ -62,19 +66,41 @@ def test_random_graphs():
 def test_graphs_of_sparse_values_draw_every_form():
     import re
 
-    texts = " ".join(step.text for seed in range(2000) for step in sparse_graphs.random_case(seed).steps)
+    texts = " ".join(
+        step.text for seed in range(2000) for step in sparse_graphs.random_case(seed).steps
+    )
     named = set(re.findall(r"\bsparse\.((?:linalg\.)?\w+)", texts))
     written = (tests / "fuzz" / "sparse_graphs.py").read_text()
-    expected = set(re.findall(r"bt\.sparse\.((?:linalg\.)?[a-z]\w+)\(\{", written)) | {"CSR", "CSC", "from_elements", *sparse_graphs.smooth, *sparse_graphs.real_only}
+    expected = set(re.findall(r"bt\.sparse\.((?:linalg\.)?[a-z]\w+)\(\{", written)) | {
+        "CSR",
+        "CSC",
+        "from_elements",
+        *sparse_graphs.smooth,
+        *sparse_graphs.real_only,
+    }
     assert expected - named - {"linalg.lu", "linalg.cholesky"} == set()
-    assert texts.count("bt.grad") > 100 and texts.count("linalg.") > 50 and texts.count("np.array([], ") > 50
+    assert (
+        texts.count("bt.grad") > 100
+        and texts.count("linalg.") > 50
+        and texts.count("np.array([], ") > 50
+    )
 
 
 def test_python_integers_as_both_sides_are_int64():
     """As switch(c, 2, 2) of the library: the narrowest dtype is that beside a tensor."""
-    inputs = (cases.Input("x0", np.array([0.5, 0.0]), (None,)), cases.Input("x1", np.array([1, 2], "int8"), (None,)))
-    steps = (cases.Step(("v0",), "pt.switch(x0, 2, 2)"), cases.Step(("v1",), "pt.switch(x0 > 0, 2, 3)"), cases.Step(("v2",), "pt.switch(x0, x1, 2)"))
-    assert [cases.evaluate(cases.Case(inputs, steps, ("v0",)))[name].dtype.name for name in ("v0", "v1", "v2")] == ["int64", "int64", "int8"]
+    inputs = (
+        cases.Input("x0", np.array([0.5, 0.0]), (None,)),
+        cases.Input("x1", np.array([1, 2], "int8"), (None,)),
+    )
+    steps = (
+        cases.Step(("v0",), "pt.switch(x0, 2, 2)"),
+        cases.Step(("v1",), "pt.switch(x0 > 0, 2, 3)"),
+        cases.Step(("v2",), "pt.switch(x0, x1, 2)"),
+    )
+    assert [
+        cases.evaluate(cases.Case(inputs, steps, ("v0",)))[name].dtype.name
+        for name in ("v0", "v1", "v2")
+    ] == ["int64", "int64", "int8"]
     assert check(cases.Case(inputs, steps, ("v0", "v1", "v2")), bt, configurations.ALL) is None
 
 
@@ -83,7 +109,11 @@ def test_every_public_function_is_drawn_or_has_a_reason():
 
     absent = coverage.not_drawn()
     assert [name for name in absent if coverage.reason_not_drawn(name) is None] == []
-    assert [pattern for pattern in coverage.NOT_DRAWN if not any(re.fullmatch(pattern, name) for name in absent)] == []
+    assert [
+        pattern
+        for pattern in coverage.NOT_DRAWN
+        if not any(re.fullmatch(pattern, name) for name in absent)
+    ] == []
     assert len(absent) < 260, "too many names are excused by a reason"
 
 
@@ -95,18 +125,30 @@ def test_random_programs_of_loops(seed):
 
 def test_a_wrong_program_of_loops_shrinks(monkeypatch):
     def trouble(case, configurations=None):
-        return ("a configuration", "wrong", "") if any("tanh" in step.text for step in case.steps) else None
+        return (
+            ("a configuration", "wrong", "")
+            if any("tanh" in step.text for step in case.steps)
+            else None
+        )
 
     monkeypatch.setattr(loops, "trouble", trouble)
     seed = next(seed for seed in range(100) if trouble(loops.seeded(seed)))
     _, found, case = loops.examined(seed, 20)
-    assert found and len(cases.script(case)) < len(cases.script(loops.seeded(seed))) and len(case.steps) == 1
+    assert (
+        found
+        and len(cases.script(case)) < len(cases.script(loops.seeded(seed)))
+        and len(case.steps) == 1
+    )
 
 
-@pytest.mark.parametrize("path", sorted((tests / "fuzz" / "seeds").glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((tests / "fuzz" / "seeds").glob("*.json")), ids=lambda path: path.stem
+)
 def test_cases_that_failed_before(path):
     failure = check(cases.from_json(path.read_text()), bt, configurations.ALL)
-    assert failure is None, f"{failure.configuration.name}: {failure.message}\n\n{cases.script(failure.case, failure.configuration.mode)}"
+    assert failure is None, (
+        f"{failure.configuration.name}: {failure.message}\n\n{cases.script(failure.case, failure.configuration.mode)}"
+    )
 
 
 # ---- the fuzzer itself -----------------------------------------------------------------------------------------------
@@ -114,11 +156,17 @@ def test_cases_that_failed_before(path):
 
 def small_case():
     inputs = (cases.Input("x0", np.array([[1.0, 2.0], [3.0, 4.0]]), (None, 2)),)
-    steps = (cases.Step(("v0",), "pt.exp(x0)"), cases.Step(("v1",), "v0.sum(axis=0)"), cases.Step(("v2",), "x0[::-1] * v1"))
+    steps = (
+        cases.Step(("v0",), "pt.exp(x0)"),
+        cases.Step(("v1",), "v0.sum(axis=0)"),
+        cases.Step(("v2",), "x0[::-1] * v1"),
+    )
     return cases.Case(inputs, steps, ("v2",))
 
 
-@pytest.mark.parametrize("configuration", configurations.ALL, ids=lambda configuration: configuration.name)
+@pytest.mark.parametrize(
+    "configuration", configurations.ALL, ids=lambda configuration: configuration.name
+)
 def test_a_correct_result_passes(configuration):
     assert run(small_case(), bt, configuration, Ensemble(small_case())) is None
 
@@ -127,13 +175,25 @@ def test_a_wrong_result_is_found():
     ensemble = Ensemble(small_case())
     right = ensemble.native["v2"].array
     assert compare.difference(right * (1 + 1e-15), "v2", ensemble) is None
-    for wrong in (right * (1 + 1e-12), right[::-1].copy(), right.astype("float32"), right[:1], np.full_like(right, np.nan)):
+    for wrong in (
+        right * (1 + 1e-12),
+        right[::-1].copy(),
+        right.astype("float32"),
+        right[:1],
+        np.full_like(right, np.nan),
+    ):
         assert compare.difference(wrong, "v2", ensemble)
 
 
 def test_ill_conditioned_and_discontinuous_expressions_are_no_failures():
-    steps = (cases.Step(("v0",), "x0 * 3.0 / 3.0"), cases.Step(("v1",), "pt.floor(v0)"), cases.Step(("v2",), "(x0 + v0) - x0"))
-    case = cases.Case((cases.Input("x0", np.array([1e16, 7.0, 49.0]), (None,)),), steps, ("v1", "v2"))
+    steps = (
+        cases.Step(("v0",), "x0 * 3.0 / 3.0"),
+        cases.Step(("v1",), "pt.floor(v0)"),
+        cases.Step(("v2",), "(x0 + v0) - x0"),
+    )
+    case = cases.Case(
+        (cases.Input("x0", np.array([1e16, 7.0, 49.0]), (None,)),), steps, ("v1", "v2")
+    )
     ensemble = Ensemble(case)
     for _ in range(5):
         ensemble.noisy(5)
@@ -142,7 +202,10 @@ def test_ill_conditioned_and_discontinuous_expressions_are_no_failures():
 
 
 def test_failures_shrink():
-    steps = small_case().steps + (cases.Step(("v3",), "pt.concatenate([v2, x0], axis=1)"), cases.Step(("v4",), "pt.tanh(v3)"))
+    steps = small_case().steps + (
+        cases.Step(("v3",), "pt.concatenate([v2, x0], axis=1)"),
+        cases.Step(("v4",), "pt.tanh(v3)"),
+    )
     big = cases.Case(small_case().inputs, steps, ("v4", "v1"))
     small = shrink.shrink(big, lambda case: any("tanh" in step.text for step in case.steps), 20)
     assert [step.text.split("(")[0] for step in small.steps] == ["pt.tanh"]
@@ -164,7 +227,9 @@ def test_a_script_runs():
 
 
 def test_a_seed_determines_the_graph():
-    assert cases.script(random_case(5, bt, kinds.registry)) == cases.script(random_case(5, bt, kinds.registry))
+    assert cases.script(random_case(5, bt, kinds.registry)) == cases.script(
+        random_case(5, bt, kinds.registry)
+    )
 
 
 def test_known_differences_do_not_excuse_other_failures(monkeypatch):

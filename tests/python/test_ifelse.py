@@ -41,7 +41,11 @@ def test_one_branch_runs(abc):
     f = bt.function([c, a, b], ifelse(c, pt.exp(a), pt.sin(b)), mode=bt.Mode(linker))
     f(1.0, [1.0], [1.0])
     assert seen == ["Exp", "IfElse"]
-    for side, is_native in [(pt.exp(a), True), (pt.cumsum(a)[:3], True), (bt.printing.Print("a")(a), False)]:
+    for side, is_native in [
+        (pt.exp(a), True),
+        (pt.cumsum(a)[:3], True),
+        (bt.printing.Print("a")(a), False),
+    ]:
         printed = bt.dprint(bt.function([c, a, b], ifelse(c, side, pt.sin(b))), file="str")
         assert ("host callback" in printed) != is_native
 
@@ -58,7 +62,9 @@ def test_errors(abc):
     c, a, b = abc
     with pytest.raises(TypeError, match="scalar condition"):
         ifelse(a, a, b)
-    with pytest.raises(TypeError, match=r"output 1 have different dtypes: .*float64.* if true \(`a`\), .*int32"):
+    with pytest.raises(
+        TypeError, match=r"output 1 have different dtypes: .*float64.* if true \(`a`\), .*int32"
+    ):
         ifelse(c, [a, a], [b, pt.ivector("i")])
     with pytest.raises(TypeError, match="numbers of dimensions"):
         ifelse(c, a, c)
@@ -86,7 +92,9 @@ def test_storing_and_export(abc, tmp_path):
 
 def test_constant_branch(mode):
     c, x, side = pt.bscalar("c"), pt.dvector("x"), pt.constant(np.array([7.0]))
-    f = bt.function([c, x], [pt.as_tensor(each) for each in bt.ifelse(c, [side, x], [x, side])], mode=mode)
+    f = bt.function(
+        [c, x], [pt.as_tensor(each) for each in bt.ifelse(c, [side, x], [x, side])], mode=mode
+    )
     assert [each.tolist() for each in f(1, [1.0, 2.0])] == [[7.0], [1.0, 2.0]]
     assert [each.tolist() for each in f(0, [1.0, 2.0])] == [[1.0, 2.0], [7.0]]
 
@@ -98,7 +106,9 @@ def test_branches_are_native(linker):
     c, d = pt.iscalars("c", "d")
     x, y = pt.dmatrix("x"), pt.dvector("y")
     inner = ifelse(d > 0, pt.tanh(x).sum(axis=1), pt.sort(y)[::-1])
-    chosen = ifelse(c, [pt.exp(inner) + 1, x.sum(), x[0]], [y, pt.prod(y), pt.linalg.solve(x[:2, :2], y[:2])])
+    chosen = ifelse(
+        c, [pt.exp(inner) + 1, x.sum(), x[0]], [y, pt.prod(y), pt.linalg.solve(x[:2, :2], y[:2])]
+    )
     f = bt.function([c, d, x, y], [*chosen, chosen[0].sum() * chosen[1]], mode=bt.Mode(linker))
     values, v = np.arange(12.0).reshape(4, 3) / 7 - 0.5, np.array([0.5, -1.0, 3.0])
     for which, nested in [(1, 1), (1, 0), (0, 1), (0, 0)]:
@@ -152,7 +162,9 @@ def test_gradient_of_a_chain_of_branches():
     v = np.array([[0.25, 0.5], [1.0, -0.5]])
     expected, slope = v, 1.0
     for _ in range(30):
-        expected, slope = (expected * 0.5, slope * 0.5) if expected.sum() > 4 else (expected + 1, slope)
+        expected, slope = (
+            (expected * 0.5, slope * 0.5) if expected.sum() > 4 else (expected + 1, slope)
+        )
     np.testing.assert_allclose(f(v)[0], expected)
     np.testing.assert_allclose(f(v)[1], 2 * expected * slope)
     assert f.dprint("program", file="str").count("else:") <= 60
@@ -163,14 +175,18 @@ def test_branches_of_different_conditions_that_share_nodes(tmp_path):
     c, x = pt.dvector("c"), pt.dvector("x")
     out = x
     for k in range(40):
-        out = ifelse(c[2 * k] > 0, pt.exp(-out), x) + ifelse(c[2 * k + 1] > 0, pt.cumsum(out) * 0.25, x * k)
+        out = ifelse(c[2 * k] > 0, pt.exp(-out), x) + ifelse(
+            c[2 * k + 1] > 0, pt.cumsum(out) * 0.25, x * k
+        )
     f = bt.function([c, x], out)
     rng = np.random.default_rng(1)
     for _ in range(3):
         choices, v = rng.normal(size=80), rng.uniform(size=3)
         expected = v
         for a, b, k in zip(choices[::2], choices[1::2], range(40)):
-            expected = (np.exp(-expected) if a > 0 else v) + (np.cumsum(expected) * 0.25 if b > 0 else v * k)
+            expected = (np.exp(-expected) if a > 0 else v) + (
+                np.cumsum(expected) * 0.25 if b > 0 else v * k
+            )
         np.testing.assert_allclose(f(choices, v), expected)
     with pytest.raises(NotImplementedError, match="too many further choices"):
         f.export_c(tmp_path, name="choices")
@@ -179,7 +195,10 @@ def test_branches_of_different_conditions_that_share_nodes(tmp_path):
 def test_lengths_that_both_sides_have_do_not_need_the_choice():
     c, x, y = pt.iscalar("c"), pt.dmatrix("x"), pt.dmatrix("y")
     same, other = ifelse(c, pt.exp(x) + 1, x * 2), ifelse(c, x, y)
-    f, g = bt.function([c, x], same.shape, on_unused_input="ignore"), bt.function([c, x, y], other.shape)
+    f, g = (
+        bt.function([c, x], same.shape, on_unused_input="ignore"),
+        bt.function([c, x, y], other.shape),
+    )
     assert "IfElse" not in f.dprint(file="str") and "IfElse" in g.dprint(file="str")
     a, b = np.ones((2, 3)), np.ones((4, 5))
     assert f(0, a).tolist() == g(1, a, b).tolist() == [2, 3] and g(0, a, b).tolist() == [4, 5]

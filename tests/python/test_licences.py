@@ -24,25 +24,37 @@ OF_HEADERS = {
     "Python": {"nanobind", "robin-map"},  # those of Python and NumPy themselves are interfaces only
     "iostream": set(),
 }
-OF_ARCHIVES = {r"libLLVM\w+\.a": "llvm", r"libstdc\+\+\.a": "libstdc++", r"libnanobind-static\.a": "nanobind"}
+OF_ARCHIVES = {
+    r"libLLVM\w+\.a": "llvm",
+    r"libstdc\+\+\.a": "libstdc++",
+    r"libnanobind-static\.a": "nanobind",
+}
 
-in_a_build_tree = pytest.mark.skipif(not (BUILD / "build.ninja").is_file(), reason="the module was installed")
+in_a_build_tree = pytest.mark.skipif(
+    not (BUILD / "build.ninja").is_file(), reason="the module was installed"
+)
 
 
 def known_parts():
-    return set(re.findall(r"bitale_licence\(([\w+-]+)", (ROOT / "cmake" / "Licences.cmake").read_text())) - {"part"}
+    return set(
+        re.findall(r"bitale_licence\(([\w+-]+)", (ROOT / "cmake" / "Licences.cmake").read_text())
+    ) - {"part"}
 
 
 def linked_archives(ninja):
     """The archives in the link of each shared library."""
     found = {}
-    for library, words in re.findall(r"^build (\S+\.so\S*): CXX_(?:SHARED|MODULE)_LIBRARY\S+ (.*)$", ninja, re.M):
+    for library, words in re.findall(
+        r"^build (\S+\.so\S*): CXX_(?:SHARED|MODULE)_LIBRARY\S+ (.*)$", ninja, re.M
+    ):
         found[library] = set(re.findall(r"[^\s/]+\.a\b", words))
     return found
 
 
 def test_each_permitted_header_has_a_licence():
-    spec = importlib.util.spec_from_file_location("layering_check", ROOT / "tests" / "layering" / "check.py")
+    spec = importlib.util.spec_from_file_location(
+        "layering_check", ROOT / "tests" / "layering" / "check.py"
+    )
     check = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(check)
     names = {name for _, name, _ in check.OUTSIDE}
@@ -54,11 +66,15 @@ def test_each_permitted_header_has_a_licence():
 def test_each_linked_archive_has_a_licence():
     collected = set((BUILD / "licences" / "parts.txt").read_text().split())
     linked = linked_archives((BUILD / "build.ninja").read_text())
-    assert any("_core" in library for library in linked) and any("libbitale" in library for library in linked)
+    assert any("_core" in library for library in linked) and any(
+        "libbitale" in library for library in linked
+    )
     for library in linked:
         if re.search(r"(^|/)(libbitale|_core)", library):
             for archive in linked[library]:
-                [part] = [part for pattern, part in OF_ARCHIVES.items() if re.fullmatch(pattern, archive)]
+                [part] = [
+                    part for pattern, part in OF_ARCHIVES.items() if re.fullmatch(pattern, archive)
+                ]
                 assert part in collected, f"{library} contains {archive}"
 
 
@@ -68,7 +84,10 @@ def test_texts_are_licences():
     parts = (folder / "parts.txt").read_text().split()
     assert {"bitale", "pocketfft", "boost", "xxhash", "nanobind"} <= set(parts)
     for part in parts:
-        assert re.search(r"(?i)licen[cs]e|permission is hereby granted|redistribution", (folder / f"{part}.txt").read_text()), part
+        assert re.search(
+            r"(?i)licen[cs]e|permission is hereby granted|redistribution",
+            (folder / f"{part}.txt").read_text(),
+        ), part
     if "llvm" in parts:
         text = (folder / "llvm.txt").read_text()
         assert "LLVM Exceptions" in text and "TERMS AND CONDITIONS FOR USE" in text

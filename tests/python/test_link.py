@@ -45,7 +45,9 @@ def test_wrapper_of_two_linkers():
 
 def test_several_wrappers():
     calls = []
-    f = compiled(bt.link.WrapLinkerMany(["vm"], [run_first, lambda fgraph, i, node, thunk: calls.append(i)]))
+    f = compiled(
+        bt.link.WrapLinkerMany(["vm"], [run_first, lambda fgraph, i, node, thunk: calls.append(i)])
+    )
     assert f([0.0]) == 1.0
     assert calls == [0, 1]
 
@@ -92,7 +94,11 @@ def test_callbacks_of_the_virtual_machine():
         assert compute_map[node.outputs[0]] == [True]
         after.append(storage_map[node.outputs[0]][0].tolist())
 
-    f = compiled(bt.link.VMLinker(callback=callback, callback_input=lambda variable, value: inputs.append(value.tolist())))
+    f = compiled(
+        bt.link.VMLinker(
+            callback=callback, callback_input=lambda variable, value: inputs.append(value.tolist())
+        )
+    )
     f([0.0])
     assert after == [[1.0], 1.0]
     assert inputs == [[0.0]]
@@ -148,7 +154,12 @@ def test_dual():
     with pytest.raises(bt.link.DualLinkerError) as caught:
         bt.function([x], pt.exp(x + 1).sum(), mode=suspicious)([0.5])
     text = str(caught.value)
-    assert "Exp(" in text and re.search(r"input 0 +\[1.5\]", text) and re.search(r"second +\[4.48168907\]", text) and "test_link.py" in text
+    assert (
+        "Exp(" in text
+        and re.search(r"input 0 +\[1.5\]", text)
+        and re.search(r"second +\[4.48168907\]", text)
+        and "test_link.py" in text
+    )
 
 
 def test_opwise():
@@ -170,7 +181,9 @@ def test_output_subset(linker):
     assert [each.tolist() for each in f([0.0], output_subset=None)] == [[1.0], [1.0], [0.0]]
     assert state.get_value() == 3.0
     named = bt.function([x], outputs, **options)
-    assert {key: value.tolist() for key, value in named([0.0], output_subset=["b"]).items()} == {"b": [1.0]}
+    assert {key: value.tolist() for key, value in named([0.0], output_subset=["b"]).items()} == {
+        "b": [1.0]
+    }
     single = bt.function([x], x + 1, mode=bt.Mode(linker))
     assert single([0.0], output_subset=[0]).tolist() == [1.0]
     with pytest.raises(IndexError, match="no output 3 among 3"):
@@ -188,7 +201,9 @@ def test_output_subset(linker):
 def test_partial_evaluation_runs_only_the_needed_nodes():
     x, seen = pt.dvector("x"), []
     linker = bt.link.VMLinker(callback=lambda node, **_: seen.append(node.op.name))
-    f = bt.function([x], [pt.exp(x), pt.log(pt.exp(x) + 1), pt.sin(x)], mode=bt.Mode(linker, "None"))
+    f = bt.function(
+        [x], [pt.exp(x), pt.log(pt.exp(x) + 1), pt.sin(x)], mode=bt.Mode(linker, "None")
+    )
     f([1.0], output_subset=[2])
     assert seen == ["Sin"]
     seen.clear()

@@ -10,7 +10,11 @@ from bitale import xtensor as px
 
 def math(variable):
     text = variable._repr_latex_()
-    assert text.startswith("$\\displaystyle ") and text.endswith("$") and text.count("{") == text.count("}")
+    assert (
+        text.startswith("$\\displaystyle ")
+        and text.endswith("$")
+        and text.count("{") == text.count("}")
+    )
     return text[len("$\\displaystyle ") : -1]
 
 
@@ -30,7 +34,9 @@ def test_composed_functions_are_shown_as_calls(name, dtype):
     x = pt.matrix("x", dtype=dtype)
     axis = {"logsumexp": 1, "softmax": 0, "log_softmax": 1, "mean": 0, "var": 1, "std": 0}[name]
     shown = name.replace("_", "\\_")
-    assert math(CALLS[name](x)) == rf"\operatorname{{{shown}}}\left(x,\,\mathrm{{axis}}={axis}\right)"
+    assert (
+        math(CALLS[name](x)) == rf"\operatorname{{{shown}}}\left(x,\,\mathrm{{axis}}={axis}\right)"
+    )
 
 
 def test_settings_of_calls():
@@ -44,15 +50,27 @@ def test_settings_of_calls():
 def test_calls_within_calls_and_expressions():
     x = pt.dmatrix("x")
     assert math(pt.logsumexp(pt.logsumexp(x, axis=0))).count("logsumexp") == 2
-    assert math(pt.exp(pt.softmax(2 * x)) + 1) == r"\exp\left(\operatorname{softmax}\left(2 \cdot x\right)\right) + 1"
+    assert (
+        math(pt.exp(pt.softmax(2 * x)) + 1)
+        == r"\exp\left(\operatorname{softmax}\left(2 \cdot x\right)\right) + 1"
+    )
 
 
 def test_what_only_looks_like_a_call_is_not_shown_as_one():
     """A wrong axis, another shift, another number: nothing but the composition itself is recognised."""
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     e = pt.exp(x - pt.max(x, axis=1, keepdims=True))
-    for other in (e / e.sum(axis=0, keepdims=True), pt.exp(x) / pt.exp(y).sum(axis=1, keepdims=True), x.sum(axis=0) / x.shape[1], pt.log(pt.exp(x).sum())):
-        assert "softmax" not in math(other) and "mean" not in math(other) and "logsumexp" not in math(other)
+    for other in (
+        e / e.sum(axis=0, keepdims=True),
+        pt.exp(x) / pt.exp(y).sum(axis=1, keepdims=True),
+        x.sum(axis=0) / x.shape[1],
+        pt.log(pt.exp(x).sum()),
+    ):
+        assert (
+            "softmax" not in math(other)
+            and "mean" not in math(other)
+            and "logsumexp" not in math(other)
+        )
 
 
 def test_parts_with_names_are_defined():
@@ -80,7 +98,13 @@ def test_many_names_are_bounded():
 def test_shared_variables_show_their_values():
     w = bt.shared(np.arange(6.0).reshape(2, 3), "w<1>")
     html = w._repr_html_()
-    assert "w&lt;1&gt;" in html and "float64" in html and "2 × 3" in html and "[3. 4. 5.]" in html and "TensorType" in html
+    assert (
+        "w&lt;1&gt;" in html
+        and "float64" in html
+        and "2 × 3" in html
+        and "[3. 4. 5.]" in html
+        and "TensorType" in html
+    )
     assert len(bt.shared(np.zeros((1000, 1000)))._repr_html_()) < 2000
     assert (w + 1)._repr_html_() is None and pt.dvector()._repr_html_() is None
     assert "scalar" in bt.shared(2.0)._repr_html_()

@@ -9,17 +9,26 @@ import bitale as bt
 import bitale.tensor as pt
 
 VALUES = {
-    "float64": [np.array([0.3, 0.7, 1.4]), np.array([0.9, 0.2, 2.5]), np.array([0.4, 0.6, 0.8]), np.array([0.1, 0.5, 0.7])],
+    "float64": [
+        np.array([0.3, 0.7, 1.4]),
+        np.array([0.9, 0.2, 2.5]),
+        np.array([0.4, 0.6, 0.8]),
+        np.array([0.1, 0.5, 0.7]),
+    ],
     "int64": [np.array([6, 3, 5]), np.array([2, 4, 1]), np.array([1, 2, 3]), np.array([1, 1, 2])],
     "bool": [np.array([True, False, True]), np.array([True, True, False])],
 }
 # NumPy's nextafter of bools is a float16. SciPy's kn truncates orders to integers; any x is a median of a gamma distribution of shape 0; NumPy's reciprocal of
 # integers is an integer.
-LEFT_OUT = {("kn", "float64"), ("gammaincinv", "bool"), ("reciprocal", "int64"), ("reciprocal", "bool"), ("nextafter", "bool")}
+LEFT_OUT = {
+    ("kn", "float64"),
+    ("gammaincinv", "bool"),
+    ("reciprocal", "int64"),
+    ("reciprocal", "bool"),
+    ("nextafter", "bool"),
+}
 # NumPy's ufuncs without a symbolic counterpart, and those of SciPy with one; all others of SciPy have none.
-NUMPY_WITHOUT = set(
-    "bitwise_count fmax fmin frexp gcd isnat lcm ldexp modf spacing".split()
-)
+NUMPY_WITHOUT = set("bitwise_count fmax fmin frexp gcd isnat lcm ldexp modf spacing".split())
 SCIPY_WITH = set(
     """beta betainc betaincinv betaln cbrt digamma erf erfc erfcinv erfcx erfinv exp2 expit expm1 gamma gammainc gammaincc
     gammainccinv gammaincinv gammaln hyp2f1 i0 i1 iv ive j0 j1 jn jv kn kv kve log1p log_ndtr logit ndtr ndtri_exp
@@ -27,13 +36,17 @@ SCIPY_WITH = set(
 )
 OF_BOOL = {"positive", "sign"}  # defined for bool here, but not in NumPy
 UFUNCS = [(np, n) for n in sorted(dir(np)) if isinstance(getattr(np, n), np.ufunc)] + [
-    (scipy.special, n) for n in sorted(dir(scipy.special)) if isinstance(getattr(scipy.special, n), np.ufunc)
+    (scipy.special, n)
+    for n in sorted(dir(scipy.special))
+    if isinstance(getattr(scipy.special, n), np.ufunc)
 ]
 
 
 def numbers(results, inputs, values):
     many = isinstance(results, (list, tuple))
-    given = bt.function(list(inputs), list(results) if many else results, on_unused_input="ignore")(*values)
+    given = bt.function(list(inputs), list(results) if many else results, on_unused_input="ignore")(
+        *values
+    )
     return given if many else [given]
 
 
@@ -56,7 +69,11 @@ def test_every_ufunc(module, name):
             continue
         if name in ("matvec", "vecmat"):
             square = np.outer(arrays[0], arrays[1]).astype(dtype)
-            values = [square, arrays[2 % len(arrays)]] if name == "matvec" else [arrays[2 % len(arrays)], square]
+            values = (
+                [square, arrays[2 % len(arrays)]]
+                if name == "matvec"
+                else [arrays[2 % len(arrays)], square]
+            )
         variables = [pt.tensor(dtype=v.dtype, shape=(None,) * v.ndim) for v in values]
         try:
             with np.errstate(all="ignore"):
@@ -73,7 +90,9 @@ def test_every_ufunc(module, name):
             assert not isinstance(got, np.ndarray) or got.dtype != object
             # NumPy computes these functions of bool and int8 in float16
             rtol = 1e-3 if np.asarray(reference).dtype == np.float16 else 1e-6
-            np.testing.assert_allclose(np.asarray(got, float), np.asarray(reference, float), rtol=rtol, atol=1e-12)
+            np.testing.assert_allclose(
+                np.asarray(got, float), np.asarray(reference, float), rtol=rtol, atol=1e-12
+            )
     assert answered
 
 
@@ -212,13 +231,21 @@ def test_functions_without_a_counterpart():
 
 def test_as_arrays():
     x, s = pt.dvector("x"), bt.shared(np.ones(2), "s")
-    for refused in (lambda: np.asarray(x), lambda: np.array([x, x]), lambda: np.asarray(x + 1, dtype=float), lambda: np.ones(3).dot(x)):
+    for refused in (
+        lambda: np.asarray(x),
+        lambda: np.array([x, x]),
+        lambda: np.asarray(x + 1, dtype=float),
+        lambda: np.ones(3).dot(x),
+    ):
         with pytest.raises(TypeError, match="no value yet|no symbolic counterpart"):
             refused()
     with pytest.raises(TypeError, match="get_value"):
         np.asarray(s)
     constant = pt.constant([1.0, 2.0])
-    assert np.asarray(constant).tolist() == [1, 2] and np.asarray(constant, dtype="float32").dtype == "float32"
+    assert (
+        np.asarray(constant).tolist() == [1, 2]
+        and np.asarray(constant, dtype="float32").dtype == "float32"
+    )
     mine = np.array(constant)
     mine[0] = 5
     assert constant.data.tolist() == [1, 2]

@@ -30,14 +30,22 @@ def computing_functions():
         is_leaf = any(name == prefix + kind or name == prefix + kind + "s" or name == kind + "s"
                       for prefix in [*"bwilfdcz", ""]
                       for kind in ["scalar", "vector", "matrix", "row", "col", *(f"tensor{n}" for n in range(3, 8))])  # fmt: skip
-        if name[0] == "_" or name in makers or is_leaf or name.endswith("matrices") or not callable(value):
+        if (
+            name[0] == "_"
+            or name in makers
+            or is_leaf
+            or name.endswith("matrices")
+            or not callable(value)
+        ):
             continue
         yield name
 
 
 @pytest.mark.parametrize("name", list(computing_functions()))
 def test_every_function_has_a_formula(name):
-    assert callable(getattr(functions, name, None)), f"tests/oracle has no formula for bitale.tensor.{name}"
+    assert callable(getattr(functions, name, None)), (
+        f"tests/oracle has no formula for bitale.tensor.{name}"
+    )
 
 
 def test_every_op_has_a_formula():

@@ -164,9 +164,22 @@ def attempts():
         "Mode",
     ):
         yield name, getattr(bt, name)
-    for name in ("ancestors", "graph_inputs", "toposort", "clone", "equal_computations", "node_count"):
+    for name in (
+        "ancestors",
+        "graph_inputs",
+        "toposort",
+        "clone",
+        "equal_computations",
+        "node_count",
+    ):
         yield name, getattr(bt.graph, name)
-    for x in (pt.dscalar("x"), pt.dmatrix("X"), pt.irow("r"), pt.constant([1.0, 2.0]), bt.shared(np.ones((2, 2)))):
+    for x in (
+        pt.dscalar("x"),
+        pt.dmatrix("X"),
+        pt.irow("r"),
+        pt.constant([1.0, 2.0]),
+        bt.shared(np.ones((2, 2))),
+    ):
         for name in dir(type(x)):
             if callable(getattr(type(x), name)) and name not in (
                 "__class__",
@@ -179,6 +192,7 @@ def attempts():
                 "set_value",
             ):
                 yield name, getattr(x, name)
+
     class Copied(bt.graph.Op):
         itypes, otypes = [pt.dvector], [pt.dvector]
 
@@ -188,10 +202,19 @@ def attempts():
     yield "Apply", bt.graph.Apply
     for x in (pt.exp(pt.dvector()).owner.op, Copied(), bt.graph.Op):
         for name in dir(bt.graph.Op):
-            if callable(getattr(x, name)) and name not in ("__class__", "__init_subclass__", "__subclasshook__", "__setattr__", "__delattr__"):
+            if callable(getattr(x, name)) and name not in (
+                "__class__",
+                "__init_subclass__",
+                "__subclasshook__",
+                "__setattr__",
+                "__delattr__",
+            ):
                 yield name, getattr(x, name)
     f = bt.function(
-        [pt.dscalar("x"), pt.dmatrix("X")], [pt.constant(1.0)], on_unused_input="ignore", mode="FAST_COMPILE"
+        [pt.dscalar("x"), pt.dmatrix("X")],
+        [pt.constant(1.0)],
+        on_unused_input="ignore",
+        mode="FAST_COMPILE",
     )
     yield "a compiled function", f
 
@@ -231,7 +254,9 @@ def test_copies():
 
 def test_a_package_that_cannot_be_loaded_says_why(tmp_path):
     program = "import bitale"
-    shutil.copytree(FOLDER, tmp_path / "bitale", ignore=shutil.ignore_patterns("_core*", "__pycache__"))
+    shutil.copytree(
+        FOLDER, tmp_path / "bitale", ignore=shutil.ignore_patterns("_core*", "__pycache__")
+    )
     for file, message in {
         None: "without its compiled part: this is a checkout that is not built",
         "_core.cpython-39-aarch64-linux-gnu.so": "is for another Python or processor: it has _core.cpython-39-aarch64",
@@ -239,15 +264,26 @@ def test_a_package_that_cannot_be_loaded_says_why(tmp_path):
     }.items():
         if file:
             (tmp_path / "bitale" / file).write_bytes(b"no library")
-        answer = subprocess.run([sys.executable, "-S", "-c", program], cwd=tmp_path, capture_output=True, text=True)
-        assert answer.returncode == 1 and "ImportError: bitale" in answer.stderr and message in answer.stderr, answer.stderr
+        answer = subprocess.run(
+            [sys.executable, "-S", "-c", program], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert (
+            answer.returncode == 1
+            and "ImportError: bitale" in answer.stderr
+            and message in answer.stderr
+        ), answer.stderr
         if file:
             (tmp_path / "bitale" / file).unlink()
 
 
 def test_two_releases_in_one_process():
-    error = ImportError("/a/_core.so: /b/libbitale.so: version `BITALE_9.9' not found (required by /a/_core.so)")
-    assert "needs its own library, of release 9.9, but that of another release is loaded" in explanation(error, FOLDER)
+    error = ImportError(
+        "/a/_core.so: /b/libbitale.so: version `BITALE_9.9' not found (required by /a/_core.so)"
+    )
+    assert (
+        "needs its own library, of release 9.9, but that of another release is loaded"
+        in explanation(error, FOLDER)
+    )
 
 
 def test_a_second_import_in_one_process_says_so():
@@ -258,7 +294,11 @@ def test_a_second_import_in_one_process_says_so():
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     last = answer.stderr.strip().splitlines()[-1]
-    assert answer.returncode == 1 and last.startswith("ImportError: bitale") and "one copy can be used in a process" in last, answer.stderr
+    assert (
+        answer.returncode == 1
+        and last.startswith("ImportError: bitale")
+        and "one copy can be used in a process" in last
+    ), answer.stderr
 
 
 def in_a_new_process(program):
@@ -288,8 +328,13 @@ def test_classes_have_their_names_before_their_modules_are_imported():
         "print('bitale.compile.monitor' in sys.modules, bt._core.Linker.__module__, 'bitale.link' in sys.modules, type(pt.exp(x).owner.op).__module__)"
     )
     assert in_a_new_process(program).split() == [
-        "bitale.compile.monitor", "NanGuardError", "False", "bitale.link", "False", "bitale.tensor.op_classes"
-    ]  # fmt: skip
+        "bitale.compile.monitor",
+        "NanGuardError",
+        "False",
+        "bitale.link",
+        "False",
+        "bitale.tensor.op_classes",
+    ]
 
 
 @pytest.mark.parametrize("value", ["np.random.default_rng(1)", "bt.random.stream(1)"])
@@ -299,4 +344,6 @@ def test_generators_come_with_their_methods(value, tmp_path):
     shared = f"import pickle, numpy as np, bitale as bt\nrng = bt.shared({value})\n"
     draw = "print(rng.normal(size=3)[1].eval().tolist())"
     drawn = in_a_new_process(f"{shared}pickle.dump(rng, open({path!r}, 'wb'))\n{draw}")
-    assert drawn == in_a_new_process(f"import pickle, bitale\nrng = pickle.load(open({path!r}, 'rb'))\n{draw}")
+    assert drawn == in_a_new_process(
+        f"import pickle, bitale\nrng = pickle.load(open({path!r}, 'rb'))\n{draw}"
+    )

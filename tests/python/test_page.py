@@ -10,8 +10,12 @@ import bitale.tensor as pt
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (./dev setup browser)")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (./dev setup browser)"
+    )
+    program = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if program is None:
         pytest.skip("no Chromium is installed (./dev setup browser)")
     with playwright.sync_playwright() as driver:
@@ -27,7 +31,10 @@ def show(browser, tmp_path):
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("file://") or complaints.append(request.url))
+    page.on(
+        "request",
+        lambda request: request.url.startswith("file://") or complaints.append(request.url),
+    )
 
     def open_page(graph, **options):
         bt.printing.html(graph, tmp_path / "graph.html", **options)
@@ -137,7 +144,9 @@ def test_a_function_before_and_after_rewriting_and_its_program(show):
     f = bt.function([x], pt.log(1 + pt.exp(x)).sum() * 1.0, mode="FAST_RUN", name="softplus_sum")
     page = show(f)
     assert page.title() == "softplus_sum"
-    assert page.locator("section:not([hidden]) h2").all_inner_texts()[0].startswith("after rewriting")
+    assert (
+        page.locator("section:not([hidden]) h2").all_inner_texts()[0].startswith("after rewriting")
+    )
     assert page.locator("section:not([hidden])").count() == 2
     page.get_by_role("button", name="program").click()
     assert "for " in page.locator("section.program pre").inner_text()

@@ -35,9 +35,15 @@ def test_dprint_calls_that_share_ids():
     e = pt.exp(x)
     used_ids, done = {}, {}
     first = bt.dprint(e, file="str", used_ids=used_ids, done=done)
-    assert first == "Exp [id A]\n └─ x [id B]\n" and used_ids == {e.owner: "[id A]", x: "[id B]"} and done == {e.owner: "[id A]"}
+    assert (
+        first == "Exp [id A]\n └─ x [id B]\n"
+        and used_ids == {e.owner: "[id A]", x: "[id B]"}
+        and done == {e.owner: "[id A]"}
+    )
     second = bt.dprint(pt.log(x) * e, file="str", used_ids=used_ids, done=done).splitlines()
-    assert second[1:4] == [" ├─ Log [id D]", " │  └─ x [id B]", " └─ Exp [id A]"] and second[4].endswith("···")
+    assert second[1:4] == [" ├─ Log [id D]", " │  └─ x [id B]", " └─ Exp [id A]"] and second[
+        4
+    ].endswith("···")
     again = bt.dprint(e, file="str", used_ids=used_ids)
     assert again == first and len(used_ids) == 4
     with pytest.raises(TypeError, match="a dict as used_ids"):
@@ -58,14 +64,20 @@ def test_dprint_with_details_of_nodes_and_leaves():
     matrix = pt.assume(pt.dmatrix("m"), symmetric=True)
     assert "<sym" in bt.dprint(matrix, file="str", print_assumptions=True)
     address = bt.dprint(x, file="str", id_type="id").split("[id ")[1]
-    assert address.rstrip("]\n").isdigit() and address == bt.dprint(x, file="str", id_type="id").split("[id ")[1]
+    assert (
+        address.rstrip("]\n").isdigit()
+        and address == bt.dprint(x, file="str", id_type="id").split("[id ")[1]
+    )
 
 
 def _labels(tree):
     from rich.text import Text
 
     texts = [Text.from_markup(child.label) for child in tree.children]
-    return [(text.plain, [str(span.style) for span in text.spans], _labels(child)) for text, child in zip(texts, tree.children)]
+    return [
+        (text.plain, [str(span.style) for span in text.spans], _labels(child))
+        for text, child in zip(texts, tree.children)
+    ]
 
 
 def test_dprint_as_a_rich_tree():
@@ -109,7 +121,9 @@ def test_match_statements_on_variables():
         case _:
             raise AssertionError
     names = {x.auto_name, y.auto_name, pt.dvector().auto_name}
-    assert len(names) == 3 and x.auto_name in names and all(name.startswith("auto_") for name in names)
+    assert (
+        len(names) == 3 and x.auto_name in names and all(name.startswith("auto_") for name in names)
+    )
 
 
 def test_dprint_of_functions(capsys):
@@ -147,11 +161,17 @@ def test_pictures(tmp_path, capsys):
             bt.printing.pydotprint(y, tmp_path / f"graph.{ending}")
             assert (tmp_path / f"graph.{ending}").read_bytes().startswith(start)
         assert bt.printing.pydotprint(y, return_image=True).startswith(b"\x89PNG")
-        assert b"&lt;name&gt; &amp; more" in bt.printing.pydotprint(y, format="svg", return_image=True)
+        assert b"&lt;name&gt; &amp; more" in bt.printing.pydotprint(
+            y, format="svg", return_image=True
+        )
         for name in (" ", "a\x01b", "\n", "…é😀", "&amp;", "[x] {y} | z", "\\N \\"):
             for structure in (False, True):
                 assert b"<svg" in bt.printing.pydotprint(
-                    pt.exp(pt.dvector(name)), format="svg", return_image=True, structure=structure, var_with_name_simple=True
+                    pt.exp(pt.dvector(name)),
+                    format="svg",
+                    return_image=True,
+                    structure=structure,
+                    var_with_name_simple=True,
                 )
         with pytest.raises(ValueError, match="nonsense"):
             bt.printing.pydotprint(y, format="nonsense", return_image=True)
@@ -186,7 +206,9 @@ def test_options_of_pictures():
     assert structure.count("shape=ellipse") == 1 and structure.count("label=type") == 3
     assert "Vector(float64" not in bt.printing.dot_text(x, var_with_name_simple=True)
     long = pt.dvector("a" * 200)
-    assert "a" * 200 not in bt.printing.dot_text(long) and "a" * 200 in bt.printing.dot_text(long, max_label_size=None)
+    assert "a" * 200 not in bt.printing.dot_text(long) and "a" * 200 in bt.printing.dot_text(
+        long, max_label_size=None
+    )
     coloured = bt.printing.dot_text(z, color_codes={"Elemwise": "gold"})
     assert 'fillcolor="gold"' in coloured
     chosen = pt.switch(x > 0, pt.exp(y), pt.log(x))
@@ -209,7 +231,9 @@ def test_pages(tmp_path):
     f = bt.function([x], pt.exp(x), name="f")
     page = bt.printing.html(f, tmp_path / "pages" / "f.html")
     assert (tmp_path / "pages" / "f.html").read_text() == page
-    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "") and "https://" not in page
+    assert (
+        "http://" not in page.replace("http://www.w3.org/2000/svg", "") and "https://" not in page
+    )
     for graph in (x, [x, pt.exp(x)], f.fgraph):
         assert '"l":"x"' in bt.printing.html(graph)
     with pytest.raises(TypeError):
@@ -242,7 +266,9 @@ def test_times_of_nodes():
     x, w = pt.dmatrix("x"), bt.shared(np.ones(3), name="w")
     f = bt.function([x], pt.exp(x @ w).sum(), updates=[(w, w + 1.0)], name="f")
     times = bt.printing.node_times(f, [[1.0, 2.0, 3.0]])
-    assert set(times) == set(f.fgraph.toposort()) and all(seconds >= 0 for seconds in times.values())
+    assert set(times) == set(f.fgraph.toposort()) and all(
+        seconds >= 0 for seconds in times.values()
+    )
     np.testing.assert_array_equal(w.get_value(), 1.0)
     assert '"s":' in bt.printing.html(f, times=times)
     with pytest.raises(ValueError, match="1 inputs, got 0"):
@@ -259,7 +285,14 @@ def test_times_of_nodes():
 
 
 def test_printers():
-    from bitale.printing import FunctionPrinter, IgnorePrinter, OperatorPrinter, PatternPrinter, PPrinter, pprint
+    from bitale.printing import (
+        FunctionPrinter,
+        IgnorePrinter,
+        OperatorPrinter,
+        PatternPrinter,
+        PPrinter,
+        pprint,
+    )
 
     x, y = pt.dscalars("x", "y")
     p = PPrinter()
@@ -275,7 +308,11 @@ def test_printers():
     r.assign(pt.add, OperatorPrinter("⊕", 1))
     r.assign(pt.mul, OperatorPrinter("⊗", 2))
     r.assign(pt.neg, OperatorPrinter("-", 3))
-    assert r((x + y) * (x * y)) == "(x ⊕ y) ⊗ (x ⊗ y)" and r(x + y + x * y) == "x ⊕ y ⊕ x ⊗ y" and r(-(x + y)) == "-(x ⊕ y)"
+    assert (
+        r((x + y) * (x * y)) == "(x ⊕ y) ⊗ (x ⊗ y)"
+        and r(x + y + x * y) == "x ⊕ y ⊕ x ⊗ y"
+        and r(-(x + y)) == "-(x ⊕ y)"
+    )
     assert r(pt.sin(x + y)).startswith("sin(") and "x ⊕ y" in r(pt.sin(x + y))
     assert r(pt.sin(x) + (x - y)) == "sin(x) ⊕ (x - y)"
 
@@ -290,7 +327,15 @@ def test_printers():
 
 
 def test_printers_of_user_defined_ops_and_graphs():
-    from bitale.printing import FunctionPrinter, PPrinter, PrinterState, constant_printer, default_printer, leaf_printer, set_precedence
+    from bitale.printing import (
+        FunctionPrinter,
+        PPrinter,
+        PrinterState,
+        constant_printer,
+        default_printer,
+        leaf_printer,
+        set_precedence,
+    )
 
     class Twice(bt.Op):
         __props__ = ("factor",)
@@ -310,15 +355,27 @@ def test_printers_of_user_defined_ops_and_graphs():
     p.assign(Twice, FunctionPrinter("twice", ["factor"]))
     s = bt.shared(1.0, "s")
     y = Twice(2)(x + 1)
-    assert p(y) == "twice(x + 1, factor=2)" and p(pt.sqrt(y) * s) == "sqrt(twice(x + 1, factor=2)) * s"
-    assert p.process_graph([x], [y], {s: s + 1}, display_inputs=True).splitlines() == ["inputs: x", "twice(x + 1, factor=2)", "s <- s + 1"]
+    assert (
+        p(y) == "twice(x + 1, factor=2)" and p(pt.sqrt(y) * s) == "sqrt(twice(x + 1, factor=2)) * s"
+    )
+    assert p.process_graph([x], [y], {s: s + 1}, display_inputs=True).splitlines() == [
+        "inputs: x",
+        "twice(x + 1, factor=2)",
+        "s <- s + 1",
+    ]
     assert p([x], [y]) == p(y)
     state = PrinterState(pprinter=p)
     with set_precedence(state, 5):
         assert state.precedence == 5
     assert state.precedence < 0
-    assert leaf_printer.process(x, state) == "x" and constant_printer.process(pt.constant(2), state) == "2"
-    assert default_printer.process(pt.exp(x + 1), state) == "Exp(x + 1)" and default_printer.process(x, state) == "x"
+    assert (
+        leaf_printer.process(x, state) == "x"
+        and constant_printer.process(pt.constant(2), state) == "2"
+    )
+    assert (
+        default_printer.process(pt.exp(x + 1), state) == "Exp(x + 1)"
+        and default_printer.process(x, state) == "x"
+    )
     with pytest.raises(NotImplementedError):
         bt.printing.Printer().process(x, state)
 
@@ -356,9 +413,14 @@ def test_clones_of_leaves_with_values():
     clone.set_value([5.0])
     assert s.get_value().tolist() == [5.0]
     f = bt.function([], [s * 2, clone], updates={s: s + 1})
-    assert [each.tolist() for each in f()] == [[10.0], [5.0]] and clone.get_value().tolist() == [6.0]
+    assert [each.tolist() for each in f()] == [[10.0], [5.0]] and clone.get_value().tolist() == [
+        6.0
+    ]
     generator = pt.random.shared_rng(seed=1)
-    assert generator.clone().get_value().bit_generator.state == generator.get_value().bit_generator.state
+    assert (
+        generator.clone().get_value().bit_generator.state
+        == generator.get_value().bit_generator.state
+    )
     constant, x = pt.constant([1.0, 2.0]), pt.dvector("x")
     assert constant.clone() is constant and constant.clone("c").data.tolist() == [1.0, 2.0]
     assert x.clone() is not x and x.clone().owner is None and (x + 1).clone().owner is None

@@ -113,7 +113,9 @@ def test_results_are_the_same(linker):
 def test_shared_variables_and_threads():
     x, total = pt.dvector("x"), bt.shared(0.0, "total")
     f = bt.function([x], x * 2, updates={total: total + x.sum()}, profile=True, threads=2)
-    threads = [threading.Thread(target=lambda: [f(np.ones(100)) for _ in range(50)]) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: [f(np.ones(100)) for _ in range(50)]) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -131,18 +133,30 @@ kept([1.0])
 bt.function([x], pt.tanh(x), name="gone")([1.0])
 """
     flags = os.environ.get("BITALE_FLAGS", "") + ",profile=True,profiling__n_ops=1"
-    folder = os.pathsep.join(filter(None, [os.path.dirname(os.path.dirname(bt.__file__)), os.environ.get("PYTHONPATH")]))
+    folder = os.pathsep.join(
+        filter(None, [os.path.dirname(os.path.dirname(bt.__file__)), os.environ.get("PYTHONPATH")])
+    )
 
     def run(more):
-        environment = dict(os.environ, BITALE_FLAGS=flags + more, PYTHONPATH=folder, HOME=str(tmp_path / "home"))
+        environment = dict(
+            os.environ, BITALE_FLAGS=flags + more, PYTHONPATH=folder, HOME=str(tmp_path / "home")
+        )
         return subprocess.run(
-            [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+            [sys.executable, "-c", script],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
         )
 
     done = run("")
     assert done.stdout == "" and "Message: kept" in done.stderr and "Message: gone" in done.stderr
     done = run(",profiling__destination=profiles.txt")
-    assert done.stdout == done.stderr == "" and "Message: kept" in (tmp_path / "profiles.txt").read_text()
+    assert (
+        done.stdout == done.stderr == ""
+        and "Message: kept" in (tmp_path / "profiles.txt").read_text()
+    )
     assert "Message: kept" in run(",profiling__destination=stdout").stdout
     (tmp_path / "home").mkdir()
     run(",profiling__destination=~/profiles.txt")
@@ -172,7 +186,10 @@ def test_page_in_a_browser(browser, tmp_path):  # noqa: F811
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("file://") or complaints.append(request.url))
+    page.on(
+        "request",
+        lambda request: request.url.startswith("file://") or complaints.append(request.url),
+    )
     page.goto((tmp_path / "profile.html").as_uri())
     assert page.locator(".chart").count() == 2
     calls = page.locator(".chart").first
@@ -187,7 +204,10 @@ def test_page_in_a_browser(browser, tmp_path):  # noqa: F811
     calls.locator(".bar.around").first.click()
     assert calls.locator(".bar.chosen").inner_text() == "3 calls"
     page.locator("input").fill("softplus")
-    assert page.locator(".bar.found").count() >= 1 and "compiling" in page.locator("output").inner_text()
+    assert (
+        page.locator(".bar.found").count() >= 1
+        and "compiling" in page.locator("output").inner_text()
+    )
     assert "Parts of the code" in page.locator("pre").inner_text()
     page.close()
     assert complaints == []

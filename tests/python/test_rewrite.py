@@ -26,7 +26,10 @@ def test_an_equation_is_checked_registered_and_fires():
     assert "test_rewrite.py" in f.explain()
     np.testing.assert_allclose(f([2.0, 3.0], [4.0, 5.0]), np.log([8.0, 15.0]))
     excluded = bt.get_mode("FAST_RUN").excluding("user_sum_of_logs")
-    assert bt.function([a, b], logs_of_known, mode=excluded).rewrite_report.hits("user_sum_of_logs") == 0
+    assert (
+        bt.function([a, b], logs_of_known, mode=excluded).rewrite_report.hits("user_sum_of_logs")
+        == 0
+    )
     # a and b are not known to be positive.
     assert bt.function([a, b], pt.log(a) + pt.log(b)).rewrite_report.hits("user_sum_of_logs") == 0
     with pytest.raises(ValueError, match="exists already"):
@@ -34,7 +37,13 @@ def test_an_equation_is_checked_registered_and_fires():
     with pytest.raises(ValueError, match="exists already"):
         bt.rewrite.register(rule)
     # The replacement under the same name is opt-in and therefore does not fire.
-    bt.rewrite.equation("user_sum_of_logs", pt.log(left), pt.log(right), ["specialize", "opt_in"], overwrite_existing=True)
+    bt.rewrite.equation(
+        "user_sum_of_logs",
+        pt.log(left),
+        pt.log(right),
+        ["specialize", "opt_in"],
+        overwrite_existing=True,
+    )
     assert bt.function([a, b], logs_of_known).rewrite_report.hits("user_sum_of_logs") == 0
 
 
@@ -50,11 +59,22 @@ def test_requesting_an_unsafe_rule_accepts_its_assumptions():
 
 def test_accuracy_is_measured():
     x = pt.dscalar("x")
-    more = bt.rewrite.equation("user_more", pt.log(x + 1), pt.log1p(x), more_accurate=True, no_signed_zeros=True, register=False)
+    more = bt.rewrite.equation(
+        "user_more",
+        pt.log(x + 1),
+        pt.log1p(x),
+        more_accurate=True,
+        no_signed_zeros=True,
+        register=False,
+    )
     assert bt.rewrite.check(more).ok
-    less = bt.rewrite.equation("user_less", pt.log1p(x), pt.log(1 + x), more_accurate=True, register=False)
+    less = bt.rewrite.equation(
+        "user_less", pt.log1p(x), pt.log(1 + x), more_accurate=True, register=False
+    )
     assert not bt.rewrite.check(less, on_failure="return")
-    unknown = bt.rewrite.equation("user_unknown", pt.gammaln(x) + 0, pt.gammaln(x), more_accurate=True, register=False)
+    unknown = bt.rewrite.equation(
+        "user_unknown", pt.gammaln(x) + 0, pt.gammaln(x), more_accurate=True, register=False
+    )
     with pytest.raises(bt.InconsistencyError, match="can't be checked: gammaln has no exact form"):
         bt.rewrite.check(unknown)
 
@@ -62,15 +82,23 @@ def test_accuracy_is_measured():
 def test_a_trace_as_a_page(tmp_path):
     x, y = pt.dvectors("x", "y")
     trace = bt.rewrite.trace(pt.log(1 + x * y / y))
-    assert len(trace) > 1 and trace.text() == str(trace) == bt.rewrite.trace_text(pt.log(1 + x * y / y))
+    assert len(trace) > 1 and trace.text() == str(trace) == bt.rewrite.trace_text(
+        pt.log(1 + x * y / y)
+    )
     page = trace.html(tmp_path / "steps.html")
     assert page == (tmp_path / "steps.html").read_text(encoding="utf-8")
-    assert page.count("<section>") == len(trace) and "product_over_factor" in page and "Log1p" in page
+    assert (
+        page.count("<section>") == len(trace) and "product_over_factor" in page and "Log1p" in page
+    )
 
 
 @pytest.mark.parametrize(
     "tracks, message",
-    [(["ad"], 'did you mean "add"'), ([pt.softmax], "no op is called"), (["Dott"], 'did you mean "Dot"')],
+    [
+        (["ad"], 'did you mean "add"'),
+        ([pt.softmax], "no op is called"),
+        (["Dott"], 'did you mean "Dot"'),
+    ],
 )
 def test_rules_about_ops_that_do_not_exist(tracks, message):
     with pytest.raises(ValueError, match=message):
@@ -78,7 +106,9 @@ def test_rules_about_ops_that_do_not_exist(tracks, message):
 
 
 def test_rule_names_are_unique():
-    node_rule = bt.rewrite.node_rewriter([pt.arccosh], name="user_twice", tags=["specialize", "opt_in"])
+    node_rule = bt.rewrite.node_rewriter(
+        [pt.arccosh], name="user_twice", tags=["specialize", "opt_in"]
+    )
     node_rule(lambda fgraph, node: None)
     with pytest.raises(ValueError, match="exists already"):
         node_rule(lambda fgraph, node: None)
@@ -98,7 +128,9 @@ def test_wrong_equations_are_caught():
     with pytest.raises(bt.InconsistencyError, match="user_wrong: FAILS(.|\n)*the values differ"):
         bt.rewrite.check(wrong)
     assert not bt.rewrite.check(wrong, on_failure="return")
-    undeclared = bt.rewrite.equation("user_undeclared", pt.log(pt.exp(x)), x, no_signed_zeros=True, register=False)
+    undeclared = bt.rewrite.equation(
+        "user_undeclared", pt.log(pt.exp(x)), x, no_signed_zeros=True, register=False
+    )
     with pytest.raises(bt.InconsistencyError, match="declare wider_domain"):
         bt.rewrite.check(undeclared)
     with pytest.raises(ValueError, match="which the left side lacks"):
@@ -175,7 +207,9 @@ def test_errors_name_the_failing_function(result, message):
 def test_rewrite_graph():
     x, y = pt.dvectors("x", "y")
     assert bt.rewrite.rewrite_graph(x * y / y) is x
-    both = bt.rewrite.rewrite_graph([x * y / y, pt.log(1 + x)], ["canonicalize", "stabilize"], exclude=["log1p"])
+    both = bt.rewrite.rewrite_graph(
+        [x * y / y, pt.log(1 + x)], ["canonicalize", "stabilize"], exclude=["log1p"]
+    )
     assert both[0] is x and "log1p" not in bt.pp(both[1])
     with pytest.raises(ValueError, match="did you mean"):
         bt.rewrite.rewrite_graph(x, ["canonicalise"])
@@ -209,7 +243,9 @@ def test_a_mode_with_additional_rewrites():
     f = bt.function([x], pt.sin(x), mode=plain.register((to_cos, 2.5)))
     np.testing.assert_allclose(f([0.5]), np.cos([0.5]))
     assert "to_cos" in f.explain()
-    f = bt.function([x], pt.sin(x) + pt.sin(2 * x), mode=plain.register((sin_to_tan, 1), (seen.append, 3)))
+    f = bt.function(
+        [x], pt.sin(x) + pt.sin(2 * x), mode=plain.register((sin_to_tan, 1), (seen.append, 3))
+    )
     np.testing.assert_allclose(f([0.5]), np.tan([0.5]) + np.tan([1.0]))
     assert "sin_to_tan" in f.explain()
     np.testing.assert_allclose(bt.function([x], pt.sin(x), mode=plain)([0.5]), np.sin([0.5]))

@@ -57,11 +57,17 @@ def test_elementwise(mode):
     np.testing.assert_allclose(bt.function([x], y * 2, mode=mode)(X), expected * 2)
     assert y.type == x.type and str(y.owner.op) == "Elemwise{softer}"
     small = X[:, :1]
-    np.testing.assert_allclose(bt.function([x], bt.grad(y.sum(), x), mode=mode)(small), 1 / (1 + np.exp(-small)))
-    assert Elemwise(softer)(pt.bvector("b")).dtype == "float32" and softer(1).eval() == pytest.approx(np.log1p(np.e))
+    np.testing.assert_allclose(
+        bt.function([x], bt.grad(y.sum(), x), mode=mode)(small), 1 / (1 + np.exp(-small))
+    )
+    assert Elemwise(softer)(pt.bvector("b")).dtype == "float32" and softer(
+        1
+    ).eval() == pytest.approx(np.log1p(np.e))
     assert bt.function([x], y, mode=mode)(np.zeros((0, 3))).shape == (0, 3)
     v = pt.dvector("v")
-    np.testing.assert_array_equal(bt.graph.vectorize_graph(Elemwise(softer)(v), {v: x}).eval({x: small}), expected[:, :1])
+    np.testing.assert_array_equal(
+        bt.graph.vectorize_graph(Elemwise(softer)(v), {v: x}).eval({x: small}), expected[:, :1]
+    )
 
 
 def test_several_inputs_are_broadcast(mode):
@@ -69,7 +75,9 @@ def test_several_inputs_are_broadcast(mode):
     y = Elemwise(Hypotenuse(scalar.upgrade_to_float))(x, v)
     ones = np.ones((2, 3))
     np.testing.assert_allclose(bt.function([x, v], y, mode=mode)(ones, V), np.hypot(ones, V))
-    np.testing.assert_allclose(bt.function([x, v], bt.grad(y.sum(), v), mode=mode)(ones, V), 2 * V / np.hypot(1, V))
+    np.testing.assert_allclose(
+        bt.function([x, v], bt.grad(y.sum(), v), mode=mode)(ones, V), 2 * V / np.hypot(1, V)
+    )
     total, product = Elemwise(SumAndProduct())(x, v, 2)
     found = bt.function([x, v], [total, product], mode=mode)(ones, V)
     np.testing.assert_array_equal(found, [1 + V + 2 + 0 * ones, ones * V * 2])
@@ -81,10 +89,16 @@ def test_classes_and_equality():
     assert isinstance(softer, scalar.UnaryScalarOp) and isinstance(softer, scalar.ScalarOp)
     assert not isinstance(softer, scalar.BinaryScalarOp) and not isinstance(softer, scalar.Exp)
     assert isinstance(pt.exp(pt.dscalar()).owner.op.scalar_op, scalar.UnaryScalarOp)
-    assert softer == Softer(scalar.upgrade_to_float) and softer != Softer(scalar.same_out) and hash(softer) == hash(Softer(scalar.upgrade_to_float))
+    assert (
+        softer == Softer(scalar.upgrade_to_float)
+        and softer != Softer(scalar.same_out)
+        and hash(softer) == hash(Softer(scalar.upgrade_to_float))
+    )
     x = pt.dscalar("x")
     twice = bt.function([x], Elemwise(softer)(x) + Elemwise(Softer(scalar.upgrade_to_float))(x))
-    assert sum("softer" in str(node.op) for node in twice.maker.fgraph.toposort()) == 1  # equal ops are merged
+    assert (
+        sum("softer" in str(node.op) for node in twice.maker.fgraph.toposort()) == 1
+    )  # equal ops are merged
     assert pickle.loads(pickle.dumps(twice))(1.0) == twice(1.0)
 
 
@@ -96,9 +110,25 @@ def test_classes_and_equality():
         (lambda x: Softer(3), TypeError, "upgrade_to_float"),
         (lambda x: Elemwise(softer, {0: 0}), NotImplementedError, "inplace"),
         (lambda x: Elemwise(scalar.UnaryScalarOp(scalar.same_out)), TypeError, "functions such as"),
-        (lambda x: bt.grad(Elemwise(SumAndProduct())(x)[0].sum(), x), NotImplementedError, "no derivative"),
-        (lambda x: Elemwise(Hypotenuse(scalar.same_out_nobool), nfunc_spec=("numpy.no_such", 2, 1)), (ValueError, AttributeError), "no_such"),
-        (lambda x: Elemwise(Hypotenuse(scalar.upcast_out))(pt.vector(shape=(2,)), pt.vector(shape=(3,))), bt.ShapeError, "2 and 3"),
+        (
+            lambda x: bt.grad(Elemwise(SumAndProduct())(x)[0].sum(), x),
+            NotImplementedError,
+            "no derivative",
+        ),
+        (
+            lambda x: Elemwise(
+                Hypotenuse(scalar.same_out_nobool), nfunc_spec=("numpy.no_such", 2, 1)
+            ),
+            (ValueError, AttributeError),
+            "no_such",
+        ),
+        (
+            lambda x: Elemwise(Hypotenuse(scalar.upcast_out))(
+                pt.vector(shape=(2,)), pt.vector(shape=(3,))
+            ),
+            bt.ShapeError,
+            "2 and 3",
+        ),
     ],
 )
 def test_invalid_ops(bad, error, message):
@@ -133,19 +163,35 @@ def test_graphs_of_scalars(mode):
     total, power = Elemwise(both)(m, v)
     f = bt.function([m, v], [total, power, bt.grad(total.sum(), v)], mode=mode)
     given = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
-    for found, expected in zip(f(given, V), [given**2 + V, np.exp(given) + 0 * V, np.full(3, 2.0)], strict=True):
+    for found, expected in zip(
+        f(given, V), [given**2 + V, np.exp(given) + 0 * V, np.full(3, 2.0)], strict=True
+    ):
         np.testing.assert_allclose(found, expected)
-    assert [each.eval() for each in both(1.0, 2.0)] == [3, np.e] and both.impl(1.0, 2.0) == (3, np.e)
-    assert both == scalar.Composite([x, y], [x * x + y, pt.exp(x)]) and both != scalar.Composite([y, x], [x * x + y, pt.exp(x)])
-    assert hash(both) == hash(scalar.Composite([x, y], [x * x + y, pt.exp(x)])) and len(both.fgraph.toposort()) == 3
-    assert isinstance(both, scalar.ScalarInnerGraphOp) and not isinstance(softer, scalar.ScalarInnerGraphOp)
+    assert [each.eval() for each in both(1.0, 2.0)] == [3, np.e] and both.impl(1.0, 2.0) == (
+        3,
+        np.e,
+    )
+    assert both == scalar.Composite([x, y], [x * x + y, pt.exp(x)]) and both != scalar.Composite(
+        [y, x], [x * x + y, pt.exp(x)]
+    )
+    assert (
+        hash(both) == hash(scalar.Composite([x, y], [x * x + y, pt.exp(x)]))
+        and len(both.fgraph.toposort()) == 3
+    )
+    assert isinstance(both, scalar.ScalarInnerGraphOp) and not isinstance(
+        softer, scalar.ScalarInnerGraphOp
+    )
     assert Elemwise(both)(pt.ivector("i"), 1)[0].dtype == "float64"
     with pytest.raises(bt.MissingInputError, match="depend on y"):
         scalar.Composite([x], [x + y])
     for bad in (([x], []), ([x, x], [x])):
         with pytest.raises(ValueError, match="Composite"):
             scalar.Composite(*bad)
-    for bad in (lambda: scalar.Composite([v], [v]), lambda: Elemwise(both)(v), lambda: Elemwise(both)(pt.zvector("z"), v)):
+    for bad in (
+        lambda: scalar.Composite([v], [v]),
+        lambda: Elemwise(both)(v),
+        lambda: Elemwise(both)(pt.zvector("z"), v),
+    ):
         with pytest.raises(TypeError, match="Composite"):
             bad()
 
@@ -156,11 +202,22 @@ def test_graphs_of_scalars(mode):
 def test_scalar_ops():
     x = pt.dvector("x")
     node = (x + 1).owner
-    assert isinstance(node.op.scalar_op, scalar.Add) and node.op.scalar_op == scalar.add and not isinstance(node.op, scalar.Mul)
+    assert (
+        isinstance(node.op.scalar_op, scalar.Add)
+        and node.op.scalar_op == scalar.add
+        and not isinstance(node.op, scalar.Mul)
+    )
     assert scalar.Exp()(x).eval({x: [0.0]}) == 1 and Elemwise(scalar.Add()) == node.op
-    assert isinstance(node.op, scalar.BinaryScalarOp) and isinstance(scalar.lt(x, x).owner.op, scalar.LogicalComparison)
-    assert isinstance(scalar.invert(pt.lscalar()).owner.op, scalar.UnaryBitOp) and isinstance(scalar.xor(1, pt.lscalar()).owner.op, scalar.BinaryBitOp)
-    assert isinstance(scalar.convert_to_int8(x).owner.op, scalar.Cast) and scalar.convert_to_int8(x).dtype == "int8"
+    assert isinstance(node.op, scalar.BinaryScalarOp) and isinstance(
+        scalar.lt(x, x).owner.op, scalar.LogicalComparison
+    )
+    assert isinstance(scalar.invert(pt.lscalar()).owner.op, scalar.UnaryBitOp) and isinstance(
+        scalar.xor(1, pt.lscalar()).owner.op, scalar.BinaryBitOp
+    )
+    assert (
+        isinstance(scalar.convert_to_int8(x).owner.op, scalar.Cast)
+        and scalar.convert_to_int8(x).dtype == "int8"
+    )
     assert not isinstance(pt.sum(x).owner.op, scalar.Add) and not isinstance(x, scalar.ScalarOp)
     with pytest.raises(TypeError, match="LogicalComparison"):
         scalar.LogicalComparison()
@@ -170,18 +227,34 @@ def test_scalar_ops():
 
 
 def test_every_scalar_op_class_corresponds_to_a_function():
-    made = {name: getattr(scalar, name) for name in SCALAR_FUNCTIONS if name in scalar.classes.__all__}
+    made = {
+        name: getattr(scalar, name) for name in SCALAR_FUNCTIONS if name in scalar.classes.__all__
+    }
     assert len(made) > 60
     for name, cls in made.items():
         assert isinstance(cls(), cls) and cls.__name__ == name
 
 
 def test_scalars():
-    assert scalar.float64 == scalar.ScalarType("float64") == scalar.get_scalar_type("float64") and scalar.float64("x").ndim == 0
-    assert [v.dtype for v in (*scalar.ints("a"), *scalar.floats("b", "c"))] == ["int64", bt.config.floatX, bt.config.floatX]
-    assert scalar.as_scalar(2).dtype == "int8" and scalar.constant(2, dtype="float32").dtype == "float32"
+    assert (
+        scalar.float64 == scalar.ScalarType("float64") == scalar.get_scalar_type("float64")
+        and scalar.float64("x").ndim == 0
+    )
+    assert [v.dtype for v in (*scalar.ints("a"), *scalar.floats("b", "c"))] == [
+        "int64",
+        bt.config.floatX,
+        bt.config.floatX,
+    ]
+    assert (
+        scalar.as_scalar(2).dtype == "int8"
+        and scalar.constant(2, dtype="float32").dtype == "float32"
+    )
     assert scalar.cast(2, "int64").dtype == "int64" and scalar.convert(3, "int16").dtype == "int16"
-    assert scalar.upcast("bool", "bool") == "bool" and scalar.upcast("float16", "int64") == "float64" and scalar.upcast("int8") == "int8"
+    assert (
+        scalar.upcast("bool", "bool") == "bool"
+        and scalar.upcast("float16", "int64") == "float64"
+        and scalar.upcast("int8") == "int8"
+    )
     for refused in (lambda: scalar.as_scalar(pt.dvector()), lambda: scalar.constant([1.0])):
         with pytest.raises(TypeError):
             refused()
@@ -196,5 +269,9 @@ def test_derivatives_with_respect_to_parameters():
     assert scalar.betainc_grad(a, b, x, True).eval(at) == pytest.approx(by_a.eval(at))
     assert scalar.betainc_grad(a, b, x, False).eval(at) == pytest.approx(by_b.eval(at))
     at.pop(b)
-    assert scalar.gammainc_grad(a, x).eval(at) == -scalar.gammaincc_grad(a, x).eval(at) == bt.grad(pt.gammainc(a, x), a).eval(at)
+    assert (
+        scalar.gammainc_grad(a, x).eval(at)
+        == -scalar.gammaincc_grad(a, x).eval(at)
+        == bt.grad(pt.gammainc(a, x), a).eval(at)
+    )
     assert scalar.betaln(a, x).eval(at) == pt.special.betaln(a, x).eval(at)

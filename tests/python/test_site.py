@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-docs" / "bin" / "python"
 SITE = ROOT / "build" / "site"
 
-pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="Sphinx is not installed (./dev setup docs)")
+pytestmark = pytest.mark.skipif(
+    not PYTHON.exists(), reason="Sphinx is not installed (./dev setup docs)"
+)
 
 MODULES = [
     "bitale", "bitale.tensor", "bitale.tensor.linalg", "bitale.tensor.special", "bitale.tensor.fft", "bitale.tensor.signal",
@@ -62,7 +64,12 @@ def site():
     SITE.parent.mkdir(exist_ok=True)
     with open(SITE.parent / "site.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run([PYTHON, ROOT / "docs" / "site" / "build.py", "--output", SITE], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run(
+            [PYTHON, ROOT / "docs" / "site" / "build.py", "--output", SITE],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr and "ERROR" not in done.stderr, done.stderr
     return SITE
@@ -72,7 +79,9 @@ def names_of_site(site):
     """The objects that other sites can link to, with their pages."""
     data = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
     for line in zlib.decompress(data).decode().splitlines():
-        name, kind, _, page, _ = re.match(r"(.+?) (py:\w+|std:\w+) (-?\d+) (\S+) (.*)", line).groups()
+        name, kind, _, page, _ = re.match(
+            r"(.+?) (py:\w+|std:\w+) (-?\d+) (\S+) (.*)", line
+        ).groups()
         if kind.startswith("py:"):
             yield name, page.replace("$", name)
 
@@ -85,7 +94,12 @@ def test_every_public_name_has_a_page(site):
         for attribute in getattr(module, "__all__", None) or dir(module):
             value = getattr(module, attribute)
             own = str(getattr(value, "__module__", "")).startswith("bitale")
-            if attribute[0] != "_" and own and (inspect.isclass(value) or inspect.isroutine(value)) and inspect.getdoc(value):
+            if (
+                attribute[0] != "_"
+                and own
+                and (inspect.isclass(value) or inspect.isroutine(value))
+                and inspect.getdoc(value)
+            ):
                 documented.setdefault(id(value), []).append(f"{name}.{attribute}")
     assert len(documented) > 900
     missing = [names for names in documented.values() if not any(name in pages for name in names)]
@@ -105,7 +119,12 @@ def test_pages_of_the_reference_have_their_sections(site):
 
 
 def test_search_finds_what_people_ask_for(site):
-    found = subprocess.run([PYTHON, Path(__file__).with_name("site_search.py"), site, *QUESTIONS], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [PYTHON, Path(__file__).with_name("site_search.py"), site, *QUESTIONS],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     wrong = {}
     for (question, expected), pages in zip(QUESTIONS.items(), json.loads(found.stdout)):
         if expected not in pages[:3]:
@@ -115,15 +134,26 @@ def test_search_finds_what_people_ask_for(site):
 
 def test_nothing_is_fetched(site):
     """Pages name no script, style or picture of another server."""
-    for page in ("index.html", "search.html", "guide/index.html", "reference/api/bitale.tensor.tanh.html"):
+    for page in (
+        "index.html",
+        "search.html",
+        "guide/index.html",
+        "reference/api/bitale.tensor.tanh.html",
+    ):
         text = (site / page).read_text(encoding="utf-8")
-        assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]*\"", text)
+        assert not re.findall(
+            r"<(?:script|link|img)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]*\"", text
+        )
 
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (./dev setup browser)")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (./dev setup browser)"
+    )
+    program = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if program is None:
         pytest.skip("no Chromium is installed (./dev setup browser)")
     with playwright.sync_playwright() as driver:
@@ -137,9 +167,17 @@ def page(browser, site):
     """A page in a narrow window; messages of the browser, and requests to other places, make the test fail."""
     complaints = []
     page = browser.new_page(viewport={"width": 400, "height": 800})
-    page.on("console", lambda message: message.type in ("error", "warning") and complaints.append(message.text))
+    page.on(
+        "console",
+        lambda message: message.type in ("error", "warning") and complaints.append(message.text),
+    )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: request.url.startswith(("file://", "data:", "about:")) or complaints.append(request.url))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith(("file://", "data:", "about:")) or complaints.append(request.url)
+        ),
+    )
     yield page
     page.close()
     assert complaints == []
@@ -155,7 +193,9 @@ def test_pages_are_readable_in_narrow_windows(page, site):
     for name in [*names, *others]:
         page.goto((site / f"{name}.html").as_uri(), wait_until="domcontentloaded")
         width = page.evaluate("document.documentElement.scrollWidth")
-        size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('article p')).fontSize)")
+        size = page.evaluate(
+            "parseFloat(getComputedStyle(document.querySelector('article p')).fontSize)"
+        )
         if not page.locator("h1").first.inner_text() or width > 400 or size < 14:
             wrong[name] = (width, size)
     assert not wrong
@@ -172,7 +212,11 @@ def test_graphs_are_live(page, site):
         inside.locator(".node, mark").first.wait_for()
         if inside.locator("#next").count():
             inside.locator("#next").click()
-            assert inside.locator("section.shown h1, section.shown h2").first.inner_text().startswith("2 of ")
+            assert (
+                inside.locator("section.shown h1, section.shown h2")
+                .first.inner_text()
+                .startswith("2 of ")
+            )
         else:
             inside.locator(".node.apply .label").first.dispatch_event("click")
             assert "expression" in inside.locator("aside").inner_text()
@@ -184,7 +228,9 @@ def test_notebooks_page_shows_mathematics(page, site):
     lines = page.locator("article math mtable mtr")
     assert lines.count() == 2 and "softmax" in lines.nth(1).text_content()
     assert "&" not in page.locator("article math").last.text_content()
-    assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+    assert page.evaluate(
+        "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
+    )
 
 
 def test_search_in_the_browser(page, site):
@@ -192,8 +238,12 @@ def test_search_in_the_browser(page, site):
     wrong = {}
     for question, expected in QUESTIONS.items():
         page.goto((site / "search.html").as_uri() + "?q=" + quote(question))
-        page.wait_for_function("document.querySelector('.search-summary')?.textContent.includes('finished')")  # found, and listed
-        found = page.eval_on_selector_all("#search-results li > a", "links => links.slice(0, 3).map(link => link.href)")
+        page.wait_for_function(
+            "document.querySelector('.search-summary')?.textContent.includes('finished')"
+        )  # found, and listed
+        found = page.eval_on_selector_all(
+            "#search-results li > a", "links => links.slice(0, 3).map(link => link.href)"
+        )
         if not any(f"/{expected}.html" in address for address in found):
             wrong[question] = found
     assert not wrong

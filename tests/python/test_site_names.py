@@ -42,30 +42,52 @@ def test_every_public_name_is_described(described):
     known = {id(entry.value) for entry in described}
     missing = []
     for module in modules():
-        if not re.fullmatch(names.INTERNAL, module.__name__) and not module.__name__.startswith("bitale.pytensor"):
-            missing += [f"{module.__name__}.{name}" for name in names.public_names(module) if id(getattr(module, name)) not in known]
+        if not re.fullmatch(names.INTERNAL, module.__name__) and not module.__name__.startswith(
+            "bitale.pytensor"
+        ):
+            missing += [
+                f"{module.__name__}.{name}"
+                for name in names.public_names(module)
+                if id(getattr(module, name)) not in known
+            ]
     assert not missing, "give their modules a page in docs/site/names.py"
 
 
 def test_modules_of_the_reference_have_something_to_describe(described):
     assert {*names.MODULES, *names.LISTED} == {entry.module for entry in described}
-    assert not [module for module in (*names.MODULES, *names.LISTED) if re.fullmatch(names.INTERNAL, module)]
-    assert len(set(names.LISTED.values()) | set(names.MODULES.values())) == len(names.LISTED) + len(names.MODULES)
+    assert not [
+        module for module in (*names.MODULES, *names.LISTED) if re.fullmatch(names.INTERNAL, module)
+    ]
+    assert len(set(names.LISTED.values()) | set(names.MODULES.values())) == len(names.LISTED) + len(
+        names.MODULES
+    )
 
 
 def test_names_of_the_reference_are_unique(described):
     all_names = [name for entry in described for name in entry.names]
     assert len(set(all_names)) == len(all_names)
-    assert {"bitale.function", "bitale.tensor.exp", "bitale.xtensor.XTensorVariable", "bitale.xtensor.math.exp", "bitale.ShapeError"} <= set(all_names)
+    assert {
+        "bitale.function",
+        "bitale.tensor.exp",
+        "bitale.xtensor.XTensorVariable",
+        "bitale.xtensor.math.exp",
+        "bitale.ShapeError",
+    } <= set(all_names)
 
 
 def test_versions():
     """The switcher's file: the version that is built and the releases, of which the newest is preferred."""
     changelog = "# Changelog\n\n## [0.3.0] - unreleased\n\n## [0.2.1] - 2025-03-01\n\n### Added\n\n## [0.2.0] - 2025-01-01\n"
     first, second, third = json.loads(versions.switcher(changelog, "https://example.org/bitale/"))
-    assert first == {"name": "0.3.0 (development)", "version": "0.3.0", "url": "https://example.org/bitale/0.3.0/"}
+    assert first == {
+        "name": "0.3.0 (development)",
+        "version": "0.3.0",
+        "url": "https://example.org/bitale/0.3.0/",
+    }
     assert second["preferred"] and second["name"] == "0.2.1" and "preferred" not in third
-    own = versions.of_changelog((Path(__file__).resolve().parents[2] / "CHANGELOG.md").read_text(encoding="utf-8"))
+    own = versions.of_changelog(
+        (Path(__file__).resolve().parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    )
     assert own[0][0] == bt.__version__
 
 
@@ -74,7 +96,9 @@ def test_values_in_pages(tmp_path):
     text = "```python\nn = 2\n```\n<!-- shows 'a' * n -->\nwords\n```python\nw = pt.vector('w')\n```\n<!-- shows pt.exp(w) -->\n<!-- shows bt.printing.html(w + 1) -->\n"
     text = "```python\nimport bitale as bt, bitale.tensor as pt\n```\n" + text
     shown = live.expanded(text, "howto/page.md", tmp_path)
-    assert "```text\naa\n```\n\nwords\n" in shown and "```{math}\n" in shown and "shows" not in shown
+    assert (
+        "```text\naa\n```\n\nwords\n" in shown and "```{math}\n" in shown and "shows" not in shown
+    )
     assert 'src="../live/howto-page-3.html"' in shown and 'class="node' not in shown
     assert (tmp_path / "live" / "howto-page-3.html").read_text().startswith("<!DOCTYPE")
     with pytest.raises(ZeroDivisionError):
@@ -88,4 +112,7 @@ def test_pages_that_show_values(name, tmp_path):
     text = (Path(__file__).resolve().parents[2] / "docs" / name).read_text(encoding="utf-8")
     assert live.shows(text)
     assert "<!-- shows" not in live.expanded(text, name, tmp_path)
-    assert all(file.read_text(encoding="utf-8").startswith("<!DOCTYPE") for file in (tmp_path / "live").iterdir())
+    assert all(
+        file.read_text(encoding="utf-8").startswith("<!DOCTYPE")
+        for file in (tmp_path / "live").iterdir()
+    )

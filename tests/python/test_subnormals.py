@@ -12,10 +12,14 @@ def test_no_weight_is_subnormal(dtype: str, negligible: float) -> None:
     x = pt.vector("x", dtype=dtype)
     at = np.array([0.0, -negligible, -5.0], dtype)
     log_total = pt.logsumexp(x)
-    weights, slope, logs = bt.function([x], [pt.softmax(x), bt.grad(log_total, x), pt.log_softmax(x)])(at)
+    weights, slope, logs = bt.function(
+        [x], [pt.softmax(x), bt.grad(log_total, x), pt.log_softmax(x)]
+    )(at)
     for each in (weights, slope):
         assert each[1] == 0
-        np.testing.assert_allclose(each[[0, 2]], np.exp(at[[0, 2]]) / (1 + np.exp(at[2])), rtol=1e-6)
+        np.testing.assert_allclose(
+            each[[0, 2]], np.exp(at[[0, 2]]) / (1 + np.exp(at[2])), rtol=1e-6
+        )
     assert logs[1] == pytest.approx(-negligible, rel=1e-4)
 
 

@@ -62,7 +62,10 @@ def test_logistic_regression(mode):
     cost = xent.mean() + 0.01 * (w**2).sum()
     gw, gb = pt.grad(cost, [w, b])
     train = bitale.function(
-        inputs=[x, y], outputs=[prediction, xent], updates=((w, w - 0.1 * gw), (b, b - 0.1 * gb)), mode=mode
+        inputs=[x, y],
+        outputs=[prediction, xent],
+        updates=((w, w - 0.1 * gw), (b, b - 0.1 * gb)),
+        mode=mode,
     )
     predict = bitale.function(inputs=[x], outputs=prediction, mode=mode)
     first = np.mean(train(*D)[1])

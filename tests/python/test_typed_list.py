@@ -21,13 +21,28 @@ def same(a, b):
 @pytest.mark.parametrize("mode", ["FAST_RUN", "VM", "FAST_COMPILE"])
 def test_values(mode):
     rows, x, i = rows_type("rows"), pt.dvector("x"), pt.lscalar("i")
-    outputs = [tl.append(rows, x), tl.extend(rows, rows), tl.insert(rows, i, x), tl.remove(rows, x), tl.reverse(rows),
-               tl.getitem(rows, slice(1, None)), tl.make_list([x, x * 2])]  # fmt: skip
+    outputs = [
+        tl.append(rows, x),
+        tl.extend(rows, rows),
+        tl.insert(rows, i, x),
+        tl.remove(rows, x),
+        tl.reverse(rows),
+        tl.getitem(rows, slice(1, None)),
+        tl.make_list([x, x * 2]),
+    ]
     numbers = [tl.index_(rows, x), tl.count(rows, x), tl.length(rows), tl.getitem(rows, i).sum()]
     f = bt.function([rows, x, i], [*outputs, *numbers], mode=mode)
     value = np.array([1.0, 2.0])
     found = f(given, value, -1)
-    expected = [[*given, value], given + given, [*given[:-1], value, given[-1]], given[1:], given[::-1], given[1:], [value, value * 2]]
+    expected = [
+        [*given, value],
+        given + given,
+        [*given[:-1], value, given[-1]],
+        given[1:],
+        given[::-1],
+        given[1:],
+        [value, value * 2],
+    ]
     assert all(same(a, b) for a, b in zip(found, expected))
     assert [int(each) for each in found[7:]] == [0, 2, 3, 3]
     assert same(given, [np.array([1.0, 2.0]), np.array([3.0]), np.array([1.0, 2.0])])
@@ -43,18 +58,36 @@ def test_lists_of_lists_and_shared_lists():
     assert f([[1.0], [2.0, 3.0]], 1) == 2
     seen, x = shared_of(rows_type, [], "seen"), pt.dvector("x")
     remember = bt.function([x], tl.length(seen), updates={seen: tl.append(seen, x)})
-    assert [int(remember([1.0])) for _ in range(3)] == [0, 1, 2] and same(seen.get_value(), [np.array([1.0])] * 3)
+    assert [int(remember([1.0])) for _ in range(3)] == [0, 1, 2] and same(
+        seen.get_value(), [np.array([1.0])] * 3
+    )
     assert pickle.loads(pickle.dumps(rows_type)) == rows_type
 
 
 def test_methods_are_the_functions():
     rows, x, i = rows_type("rows"), pt.dvector("x"), pt.lscalar("i")
     assert isinstance(rows, tl.TypedListVariable) and rows.ttype == pt.dvector
-    outputs = [rows.append(x), rows.extend(rows), rows.insert(i, x), rows.remove(x), rows.reverse(), rows[1:], rows.append(x).reverse()[:1]]
+    outputs = [
+        rows.append(x),
+        rows.extend(rows),
+        rows.insert(i, x),
+        rows.remove(x),
+        rows.reverse(),
+        rows[1:],
+        rows.append(x).reverse()[:1],
+    ]
     numbers = [rows.ind(x), rows.count(x), rows.length(), rows[i].sum()]
     value = np.array([1.0, 2.0])
     found = bt.function([rows, x, i], [*outputs, *numbers])(given, value, -1)
-    expected = [[*given, value], given + given, [*given[:-1], value, given[-1]], given[1:], given[::-1], given[1:], [value]]
+    expected = [
+        [*given, value],
+        given + given,
+        [*given[:-1], value, given[-1]],
+        given[1:],
+        given[::-1],
+        given[1:],
+        [value],
+    ]
     assert all(same(a, b) for a, b in zip(found, expected))
     assert [int(each) for each in found[7:]] == [0, 2, 3, 3]
     made = tl.make_list([x, x])
@@ -65,9 +98,14 @@ def test_methods_are_the_functions():
 
 def test_constants_have_a_value():
     constant = rows_type.make_constant([[1.0, 2.0], [3.0]])
-    assert isinstance(constant, tl.TypedListConstant) and same(constant.data, [np.array([1.0, 2.0]), np.array([3.0])])
+    assert isinstance(constant, tl.TypedListConstant) and same(
+        constant.data, [np.array([1.0, 2.0]), np.array([3.0])]
+    )
     assert constant.length().eval() == 2 and same(constant.value, constant.data)
-    same_value, other = rows_type.make_constant([[1.0, 2.0], [3.0]]), rows_type.make_constant([[1.0], [3.0]])
+    same_value, other = (
+        rows_type.make_constant([[1.0, 2.0], [3.0]]),
+        rows_type.make_constant([[1.0], [3.0]]),
+    )
     assert constant.signature() == same_value.signature() != other.signature()
 
 

@@ -55,7 +55,10 @@ def with_private_mounts(script, *arguments):
     """A command prefix that runs a shell script in a private mount namespace; its $0 is the given argument and "$@" the
     command."""
     before = ["unshare", "--map-root-user", "--mount", "sh", "-e", "-c"]
-    if not shutil.which(before[0]) or subprocess.run([*before, "mount -t tmpfs none /mnt"], capture_output=True).returncode:
+    if (
+        not shutil.which(before[0])
+        or subprocess.run([*before, "mount -t tmpfs none /mnt"], capture_output=True).returncode
+    ):
         raise Skipped("user namespaces that permit mounts are not available")
     return [*before, script, *arguments]
 
@@ -75,11 +78,24 @@ class Bench:
 
     def start(self, *arguments, worker=None, before=(), flags="", variables=None, limit=None):
         # Killed processes leave their temporary files behind, so these belong in the test's folder.
-        environment = {**os.environ, "TMPDIR": str(self.folder), "BITALE_FLAGS": f"compiledir={self.compiledir},{flags}",
-                       **(variables or {})}
+        environment = {
+            **os.environ,
+            "TMPDIR": str(self.folder),
+            "BITALE_FLAGS": f"compiledir={self.compiledir},{flags}",
+            **(variables or {}),
+        }
         command = [*before, worker or self.worker, *map(str, arguments)]
-        self.started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                             text=True, restore_signals=limit is None, preexec_fn=limit))
+        self.started.append(
+            subprocess.Popen(
+                command,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                restore_signals=limit is None,
+                preexec_fn=limit,
+            )
+        )
         return self.started[-1]
 
     def finish(self, process):
@@ -87,7 +103,9 @@ class Bench:
             output, errors = process.communicate(timeout=HANGS)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{process.args} hangs") from None
-        return Result(process.returncode, [json.loads(line) for line in output.splitlines()], errors)
+        return Result(
+            process.returncode, [json.loads(line) for line in output.splitlines()], errors
+        )
 
     def run(self, *arguments, **how):
         result = self.finish(self.start(*arguments, **how))
@@ -163,7 +181,10 @@ def killed_while_compiling(bench, linker):
         for victim in victims:
             time.sleep(bench.random.random() * duration / 2)
             victim.send_signal(signal.SIGKILL)
-            assert bench.finish(victim).status in (0, -signal.SIGKILL)  # 0 if it finished before the signal
+            assert bench.finish(victim).status in (
+                0,
+                -signal.SIGKILL,
+            )  # 0 if it finished before the signal
         result = bench.finish(other)
         assert result.status == 0, result.errors
         bench.check_whole(temporary=None)
@@ -186,7 +207,9 @@ def directory_read_only(bench, linker):
     """Existing entries are used; other graphs are compiled each time, with one warning."""
     count = bench.few(linker)
     bench.compile(linker, range(count))
-    before = with_private_mounts('mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; exec "$@"', bench.compiledir)
+    before = with_private_mounts(
+        'mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; exec "$@"', bench.compiledir
+    )
     result = bench.compile(linker, range(count), before=before)
     assert result.report["generated"] == 0 and not result.errors, result
     for _ in range(2):
@@ -216,7 +239,9 @@ def disk_full(bench, linker):
         first, second, found = result.lines
         # one warning per process
         assert result.errors.count(CANT_KEEP) == 2 and "No space left" in result.errors, result
-        assert first["generated"] == len(graphs) and second["kept"] == found["entries"] < len(graphs), result
+        assert first["generated"] == len(graphs) and second["kept"] == found["entries"] < len(
+            graphs
+        ), result
         assert found["damaged"] == found["temporary"] == 0 and not found["claimed"], result
 
 
@@ -225,8 +250,12 @@ def compiler_disk_full(bench, linker):
     temporary = bench.folder / "temporary"
     temporary.mkdir()
     before = with_private_mounts('mount -t tmpfs -o size=4k none "$0"; exec "$@"', temporary)
-    result = bench.finish(bench.start("compile", linker, 3, before=before, variables={"TMPDIR": str(temporary)}))
-    assert result.status == 1 and re.search("No space left|the temporary directory", result.errors), result
+    result = bench.finish(
+        bench.start("compile", linker, 3, before=before, variables={"TMPDIR": str(temporary)})
+    )
+    assert result.status == 1 and re.search(
+        "No space left|the temporary directory", result.errors
+    ), result
     bench.check_whole(entries=0)
     bench.compile(linker, [3])
 
@@ -283,7 +312,10 @@ def no_locks(bench, linker):
         raise Skipped("a sanitizer's runtime must be the first library that is loaded")
     graphs = range(bench.few(linker))
     variables = {"LD_PRELOAD": str(bench.without_locks)}
-    running = [bench.start("compile", linker, *graphs, variables=variables) for _ in range(min(bench.size.processes, 16))]
+    running = [
+        bench.start("compile", linker, *graphs, variables=variables)
+        for _ in range(min(bench.size.processes, 16))
+    ]
     for result in map(bench.finish, running):
         assert result.status == 0 and not result.errors, result
     bench.check_whole(entries=len(graphs))
@@ -306,7 +338,10 @@ def evicted_by_last_use(bench):
     then = time.time() - 3 * 3600
     for entry in (bench.compiledir / "objects").iterdir():
         os.utime(entry, (then, then))
-    assert all(result.report["saved"] == 0 for result in bench.at_once(lambda i: ("store", i, 200, *hot, room)))
+    assert all(
+        result.report["saved"] == 0
+        for result in bench.at_once(lambda i: ("store", i, 200, *hot, room))
+    )
     bench.at_once(lambda i: ("store", i, 500, *new, room))
     assert bench.check_whole()["bytes"] <= room
     assert bench.run("store", 1, 200, *hot, room).report["saved"] == 0
@@ -316,17 +351,35 @@ def evicted_by_last_use(bench):
 def evicted_while_compiling(bench, linker):
     """The limit allows a single entry, so entries are evicted while other processes use them."""
     graphs = range(bench.few(linker))
-    running = [bench.start("compile", linker, *graphs, flags="cache__size=0") for _ in range(min(bench.size.processes, 16))]
+    running = [
+        bench.start("compile", linker, *graphs, flags="cache__size=0")
+        for _ in range(min(bench.size.processes, 16))
+    ]
     for result in map(bench.finish, running):
         assert result.status == 0 and not result.errors, result
     bench.check_whole()
 
 
-OF_EACH_LINKER = (same_graphs_at_once, different_graphs_at_once, killed_while_compiling, directory_read_only,
-                  directory_cannot_be_created, disk_full, damaged_entries, other_processors, two_versions, no_locks,
-                  evicted_while_compiling)
-OF_ONE = ((killed_while_writing,), (evicted_at_once,), (evicted_by_last_use,), (write_fails_partway, "jit"),
-          (compiler_disk_full, "c"))
+OF_EACH_LINKER = (
+    same_graphs_at_once,
+    different_graphs_at_once,
+    killed_while_compiling,
+    directory_read_only,
+    directory_cannot_be_created,
+    disk_full,
+    damaged_entries,
+    other_processors,
+    two_versions,
+    no_locks,
+    evicted_while_compiling,
+)
+OF_ONE = (
+    (killed_while_writing,),
+    (evicted_at_once,),
+    (evicted_by_last_use,),
+    (write_fails_partway, "jit"),
+    (compiler_disk_full, "c"),
+)
 
 
 def run_test(options, test, *linker):
@@ -352,10 +405,14 @@ def run_test(options, test, *linker):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("build", type=Path, help="where the programs were built")
     options.add_argument("--size", choices=SIZES, default="short")
-    options.add_argument("--only", default="", metavar="REGEX", help="tests whose name, with the linker's, matches")
+    options.add_argument(
+        "--only", default="", metavar="REGEX", help="tests whose name, with the linker's, matches"
+    )
     options = options.parse_args()
     options.build = options.build.resolve()
     of_each = [(test, linker) for linker in ("jit", "c") for test in OF_EACH_LINKER]

@@ -14,7 +14,24 @@ def decompositions(a: TensorVariable) -> list[TensorVariable]:
     w, v = pt.linalg.eigh(a)
     sign, logdet = pt.linalg.slogdet(a)
     p, lower, upper = pt.linalg.lu(a)
-    return [q, r, only_r, u, s, vt, values, w, v, sign, logdet, p, lower, upper, pt.linalg.cholesky(a), pt.linalg.solve(a, a)]
+    return [
+        q,
+        r,
+        only_r,
+        u,
+        s,
+        vt,
+        values,
+        w,
+        v,
+        sign,
+        logdet,
+        p,
+        lower,
+        upper,
+        pt.linalg.cholesky(a),
+        pt.linalg.solve(a, a),
+    ]
 
 
 def shapes(x: TensorVariable) -> TensorVariable:

@@ -8,7 +8,9 @@ from bitale.tensor import TensorVariable
 
 
 def powers(x: TensorVariable, n: int) -> TensorVariable:
-    results, updates = bt.scan(lambda before, base: before * base, outputs_info=pt.ones_like(x), non_sequences=x, n_steps=n)
+    results, updates = bt.scan(
+        lambda before, base: before * base, outputs_info=pt.ones_like(x), non_sequences=x, n_steps=n
+    )
     f = bt.function([x], results, updates=updates)
     print(f(2.0))
     chosen: TensorVariable = bt.ifelse(pt.gt(x.sum(), 0), x, -x)

@@ -9,12 +9,17 @@ import bitale.tensor as pt
 from bitale.tensor import TensorVariable
 
 
-def loss(weights: TensorVariable, inputs: TensorVariable, targets: TensorVariable) -> TensorVariable:
+def loss(
+    weights: TensorVariable, inputs: TensorVariable, targets: TensorVariable
+) -> TensorVariable:
     residual = inputs @ weights - targets
     return pt.mean(residual**2) + 0.1 * pt.sum(abs(weights))
 
 
-def train(inputs: np.ndarray[tuple[int, int], np.dtype[np.float64]], targets: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+def train(
+    inputs: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    targets: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> float:
     X, y = pt.dmatrix("X"), pt.dvector("y")
     weights = bt.shared(np.zeros(inputs.shape[1]), "weights")
     cost = loss(weights, X, y)

@@ -47,7 +47,10 @@ def loops(x: TensorVariable) -> None:
 
     assert_type(bt.scan(step, outputs_info=x, n_steps=3), tuple[TensorVariable, SharedUpdates])
     assert_type(bt.scan(step, outputs_info=x, n_steps=3, return_updates=False), TensorVariable)
-    assert_type(bt.scan(steps, outputs_info=[x, None], n_steps=3, return_list=True, return_updates=False), list[TensorVariable])
+    assert_type(
+        bt.scan(steps, outputs_info=[x, None], n_steps=3, return_list=True, return_updates=False),
+        list[TensorVariable],
+    )
     assert_type(bt.map(step, x, return_updates=False), TensorVariable)
 
 

@@ -4,13 +4,18 @@ import bitale.pytensor  # noqa: F401  registers BITALE
 import numpy as np
 import pymc as pm
 
-effects, errors = np.array([28.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+effects, errors = (
+    np.array([28.0, 8, -3, 7, -1, 1, 18, 12]),
+    np.array([15.0, 10, 16, 11, 9, 11, 10, 18]),
+)
 
 with pm.Model():
     mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
     eta = pm.Normal("eta", shape=8)
     pm.Normal("effect", mu + tau * eta, errors, observed=effects)
-    trace = pm.sample(1000, chains=2, nuts_sampler="nutpie", backend="BITALE", random_seed=1, progressbar=False)
+    trace = pm.sample(
+        1000, chains=2, nuts_sampler="nutpie", backend="BITALE", random_seed=1, progressbar=False
+    )
 
 mean = float(trace.posterior["mu"].mean())
 assert trace.posterior["eta"].shape == (2, 1000, 8), trace.posterior["eta"].shape

@@ -19,7 +19,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-beside = [name for name in ("llvmlite.binding", "jaxlib", "torch") if importlib.util.find_spec(name.split(".")[0])]
+beside = [
+    name
+    for name in ("llvmlite.binding", "jaxlib", "torch")
+    if importlib.util.find_spec(name.split(".")[0])
+]
 if "--after" in sys.argv:
     for name in beside:
         __import__(name)
@@ -38,7 +42,10 @@ assert CHECKOUT not in Path(bt.__file__).resolve().parents, f"that is the checko
 
 def command(*words, **environment):
     answer = subprocess.run(
-        [sys.executable, "-m", "bitale", *words], capture_output=True, text=True, env={**os.environ, **environment}
+        [sys.executable, "-m", "bitale", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
@@ -48,7 +55,9 @@ def doctor():
     found = json.loads(command("doctor", "--json"))
     folder = str(Path(bt.__file__).parent)
     assert found["ok"], found
-    assert found["blas"].startswith(folder) and found["blas"].endswith("libscipy_openblas.so"), found["blas"]
+    assert found["blas"].startswith(folder) and found["blas"].endswith("libscipy_openblas.so"), (
+        found["blas"]
+    )
     assert found["llvm"].endswith("libbitale_llvm.so"), found["llvm"]
     return f"{found['llvm']}; {found['blas_kernels']}"
 
@@ -56,7 +65,9 @@ def doctor():
 def readme():
     text = (CHECKOUT / "README.md").read_text()
     program = re.search(r"```python\n(.*?)```", text, re.S)[1]
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=CHECKOUT)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=CHECKOUT
+    )
     assert answer.returncode == 0 and "accuracy 0.9" in answer.stdout, answer.stdout + answer.stderr
     return answer.stdout.strip()
 
@@ -66,7 +77,10 @@ def cache():
     with tempfile.TemporaryDirectory() as folder:
         for flags in (f"compiledir={folder}", f"compiledir={folder},llvm_library=no-such-library"):
             answer = subprocess.run(
-                [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "BITALE_FLAGS": flags}
+                [sys.executable, "-c", program],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "BITALE_FLAGS": flags},
             )
             assert answer.stdout == "[0.]\n", answer.stderr
     return "a second process compiles nothing"
@@ -124,7 +138,10 @@ def errors():
 
     # The library handles an exception of Python, too, and adds what it knows of the node.
     v = pt.dvector("v")
-    for fails in (lambda: bt.function([v], refuse(v))(np.ones(3)), lambda: bt.grad(refuse(v).sum(), v)):
+    for fails in (
+        lambda: bt.function([v], refuse(v))(np.ones(3)),
+        lambda: bt.grad(refuse(v).sum(), v),
+    ):
         try:
             fails()
         except (KeyError, NotImplementedError, bt.NullTypeGradError) as error:
@@ -143,10 +160,20 @@ def licences():
 
 
 def libraries():
-    loaded = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line} if os.path.exists("/proc/self/maps") else set()
+    loaded = (
+        {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+        if os.path.exists("/proc/self/maps")
+        else set()
+    )
     folder = str(Path(bt.__file__).parent)
-    of_system = [file for file in loaded if re.search(r"LLVM|openblas|blas", file) and not file.startswith(folder)]
-    return "of others: " + (", ".join(Path(file).name for file in of_system if "numpy" not in file) or "none")
+    of_system = [
+        file
+        for file in loaded
+        if re.search(r"LLVM|openblas|blas", file) and not file.startswith(folder)
+    ]
+    return "of others: " + (
+        ", ".join(Path(file).name for file in of_system if "numpy" not in file) or "none"
+    )
 
 
 if "--after" not in sys.argv:

@@ -27,8 +27,15 @@ def copy_to(folder):
 
 
 def said(program, path=None, **environment):
-    own = {**os.environ, "PYTHONPATH": str(path or ""), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=own, cwd="/")
+    own = {
+        **os.environ,
+        "PYTHONPATH": str(path or ""),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **environment,
+    }
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=own, cwd="/"
+    )
 
 
 def elf_hash(name):
@@ -49,7 +56,10 @@ def another_release():
         content = module.read_bytes()
         assert content.count(f"BITALE_{release}".encode()) >= 1
         content = content.replace(f"BITALE_{release}".encode(), b"BITALE_9.9")
-        content = content.replace(struct.pack("<I", elf_hash(f"BITALE_{release}")), struct.pack("<I", elf_hash("BITALE_9.9")))
+        content = content.replace(
+            struct.pack("<I", elf_hash(f"BITALE_{release}")),
+            struct.pack("<I", elf_hash("BITALE_9.9")),
+        )
         module.unlink()
         module.write_bytes(content)
         program = (
@@ -61,7 +71,11 @@ def another_release():
         answer = said(program)
     assert answer.returncode == 1, answer
     last = answer.stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: ") and "needs its own library, of release 9.9" in last and "libbitale.so" in last, answer.stderr
+    assert (
+        last.startswith("ImportError: ")
+        and "needs its own library, of release 9.9" in last
+        and "libbitale.so" in last
+    ), answer.stderr
     return last
 
 
@@ -87,7 +101,9 @@ def another_processor():
         (copy / f"_core{SUFFIX}").rename(copy / "_core.cpython-312-sparc64-linux-gnu.so")
         answer = said("import bitale", folder)
     last = answer.stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: ") and "is for another Python or processor" in last, answer.stderr
+    assert last.startswith("ImportError: ") and "is for another Python or processor" in last, (
+        answer.stderr
+    )
     return last
 
 
@@ -99,7 +115,11 @@ def damaged():
         module.write_bytes(b"\x7fELF")
         answer = said("import bitale", folder)
     last = answer.stderr.strip().splitlines()[-1]
-    assert answer.returncode == 1 and last.startswith("ImportError: ") and "can't be loaded by Python" in last, answer.stderr
+    assert (
+        answer.returncode == 1
+        and last.startswith("ImportError: ")
+        and "can't be loaded by Python" in last
+    ), answer.stderr
     return last
 
 

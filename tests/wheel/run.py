@@ -43,24 +43,53 @@ def run(*command: object, **more: object) -> str:
 
 def of_system(version: str, machine: str) -> list[str]:
     """pip's options for another system than this."""
-    return ["--only-binary=:all:", "--python-version", version, *(f"--platform=manylinux_{policy}_{machine}" for policy in ("2_28", "2_27", "2_17"))]
+    return [
+        "--only-binary=:all:",
+        "--python-version",
+        version,
+        *(f"--platform=manylinux_{policy}_{machine}" for policy in ("2_28", "2_27", "2_17")),
+    ]
 
 
-def fetch(version: str, packages: tuple[str, ...] = ("numpy", *BESIDE), machine: str = MACHINE) -> None:
+def fetch(
+    version: str, packages: tuple[str, ...] = ("numpy", *BESIDE), machine: str = MACHINE
+) -> None:
     """NumPy, and what is imported beside Bitale, for that Python."""
     for package in packages:
         into, tag = HOUSE / package, f"cp{version.replace('.', '')}"
         if not list(into.glob(f"*-{tag}-*{machine}.whl")) and not list(into.glob("*-none-any.whl")):
-            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", into]
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--no-deps",
+                "--dest",
+                into,
+            ]
             run(*pip, *of_system(version, machine), package)
 
 
-def install_and_try(environment: Path, make: list[object], within: list[object] = (), checkout: Path = ROOT, beside: bool = True) -> str:
+def install_and_try(
+    environment: Path,
+    make: list[object],
+    within: list[object] = (),
+    checkout: Path = ROOT,
+    beside: bool = True,
+) -> str:
     """`make` makes the environment; `within` goes before each command: chroot."""
     run(*within, *make)
     python = [*within, environment / "bin" / "python"]
     offline = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
-    houses = [f"--find-links={checkout / 'dist'}", *(f"--find-links={checkout / 'build' / 'wheelhouse' / name}" for name in ("numpy", *BESIDE))]
+    houses = [
+        f"--find-links={checkout / 'dist'}",
+        *(
+            f"--find-links={checkout / 'build' / 'wheelhouse' / name}"
+            for name in ("numpy", *BESIDE)
+        ),
+    ]
     start = time.monotonic()
     run(*python, *offline, *houses, "bitale")
     first = "import bitale as bt, bitale.tensor as pt; x = pt.dvector('x'); print(bt.function([x], pt.exp(x).sum())([0.0, 0.0]))"
@@ -68,24 +97,44 @@ def install_and_try(environment: Path, make: list[object], within: list[object] 
     installed = time.monotonic()
     assert run(*python, "-c", first, env=own, cwd="/") == "2.0\n"
     done = time.monotonic()
-    steps = run(*python, checkout / "tests" / "wheel" / "first_steps.py", checkout, env=own, cwd="/")
+    steps = run(
+        *python, checkout / "tests" / "wheel" / "first_steps.py", checkout, env=own, cwd="/"
+    )
     if beside:
         run(*python, *offline, *houses, *BESIDE)
-    for order in ("--before", "--after") if beside else ():  # Bitale is imported before and after the other library
-        steps += run(*python, checkout / "tests" / "wheel" / "first_steps.py", checkout, order, env=own, cwd="/").splitlines()[-1] + f", {order[2:]}\n"
+    for order in (
+        ("--before", "--after") if beside else ()
+    ):  # Bitale is imported before and after the other library
+        steps += (
+            run(
+                *python,
+                checkout / "tests" / "wheel" / "first_steps.py",
+                checkout,
+                order,
+                env=own,
+                cwd="/",
+            ).splitlines()[-1]
+            + f", {order[2:]}\n"
+        )
     return f"installed in {installed - start:.1f} s, first result {done - start:.1f} s after the beginning\n{steps}"
 
 
 def tags(machine: str = MACHINE) -> list[str]:
     """The minor version of Python of each wheel for that processor."""
-    return sorted({re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob(f"*_{machine}.whl")}, key=int)
+    return sorted(
+        {re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob(f"*_{machine}.whl")},
+        key=int,
+    )
 
 
 def pythons() -> dict[str, str]:
     """An interpreter of each version for which dist/ has a wheel."""
     found = {}
     for tag in tags():
-        names = [*sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/3.{tag}.*/bin/python3"))), shutil.which(f"python3.{tag}")]
+        names = [
+            *sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/3.{tag}.*/bin/python3"))),
+            shutil.which(f"python3.{tag}"),
+        ]
         found |= {f"3.{tag}": next(name for name in names if name)} if any(names) else {}
     return found
 
@@ -111,13 +160,29 @@ def models_of_pymc(version: str, python: str) -> str:
             run(*pip, "download", "--only-binary=:all:", "--dest", house, *FOR_MODELS)
             (house / "complete").touch()
         start = time.monotonic()
-        run(*pip, "install", "--no-index", f"--find-links={DIST}", f"--find-links={house}", "bitale", *FOR_MODELS)
+        run(
+            *pip,
+            "install",
+            "--no-index",
+            f"--find-links={DIST}",
+            f"--find-links={house}",
+            "bitale",
+            *FOR_MODELS,
+        )
         installed = time.monotonic()
-        clean = {**os.environ, "HOME": scratch, "BITALE_FLAGS": "", "PYTHONPATH": "", "PYTENSOR_FLAGS": f"cxx=,base_compiledir={scratch}"}
+        clean = {
+            **os.environ,
+            "HOME": scratch,
+            "BITALE_FLAGS": "",
+            "PYTHONPATH": "",
+            "PYTENSOR_FLAGS": f"cxx=,base_compiledir={scratch}",
+        }
         said = run(own, ROOT / "tests" / "wheel" / "eight_schools.py", env=clean, cwd=scratch)
         done = time.monotonic()
         for order in ("--before", "--after"):
-            lines = run(own, ROOT / "tests" / "wheel" / "first_steps.py", ROOT, order, env=clean, cwd="/").splitlines()
+            lines = run(
+                own, ROOT / "tests" / "wheel" / "first_steps.py", ROOT, order, env=clean, cwd="/"
+            ).splitlines()
             assert "llvmlite" in lines[-1] and "jaxlib" in lines[-1], lines[-1]
             said += f"{lines[-1]}, {order[2:]}\n"
         return f"installed with PyMC, nutpie and JAX in {installed - start:.1f} s, eight schools sampled in {done - installed:.1f} s\n{said}"
@@ -151,7 +216,9 @@ def in_system(suite: str, version: str) -> str:
     fetch(version)
     root = root_of(suite, ["python3", "python3-venv"])
     copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
-    return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"))
+    return install_and_try(
+        Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale")
+    )
 
 
 def models_in_system(suite: str, version: str) -> str:
@@ -162,9 +229,27 @@ def models_in_system(suite: str, version: str) -> str:
     run("chroot", root, "python3", "-m", "venv", "/env")
     houses = ["--find-links=/bitale/dist", f"--find-links=/bitale/build/wheelhouse/pymc-{version}"]
     start = time.monotonic()
-    run(*python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale", *FOR_MODELS)
+    run(
+        *python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-index",
+        *houses,
+        "bitale",
+        *FOR_MODELS,
+    )
     said = f"installed in {time.monotonic() - start:.1f} s\n"
-    own = {**os.environ, "HOME": "/tmp", "BITALE_FLAGS": "", "PYTHONPATH": "", "PYTENSOR_FLAGS": "cxx=", "BITALE_EXAMPLE_QUICK": "1"}
+    own = {
+        **os.environ,
+        "HOME": "/tmp",
+        "BITALE_FLAGS": "",
+        "PYTHONPATH": "",
+        "PYTENSOR_FLAGS": "cxx=",
+        "BITALE_EXAMPLE_QUICK": "1",
+    }
     for example in ("pymc_eight_schools.py", "pymc_radon.py"):
         start = time.monotonic()
         lines = run(*python, f"/bitale/examples/python/{example}", env=own, cwd="/")
@@ -178,7 +263,13 @@ def in_emulated_system(suite: str, version: str, machine: str) -> str:
     fetch(version, ("numpy",), machine)
     root = root_of(suite, ["python3", "python3-venv"], machine)
     copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
-    return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"), beside=False)
+    return install_and_try(
+        Path("/env"),
+        ["python3", "-m", "venv", "/env"],
+        ["chroot", root],
+        Path("/bitale"),
+        beside=False,
+    )
 
 
 def tests_in_emulated_system(suite: str, version: str, machine: str) -> str:
@@ -190,14 +281,39 @@ def tests_in_emulated_system(suite: str, version: str, machine: str) -> str:
     shutil.rmtree(root / "site", ignore_errors=True)
     # By this machine's pip: the emulated one takes minutes.
     houses = [f"--find-links={DIST}", *(f"--find-links={HOUSE / name}" for name in packages)]
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-index",
+        *houses,
+    ]
     run(*pip, "--target", root / "site", *of_system(version, machine), "bitale", *FOR_TESTS)
     python, said = ["chroot", root, "python3"], []
-    own = {**os.environ, "HOME": "/tmp", "BITALE_FLAGS": "", "PYTHONPATH": "/site", "BITALE_TEST_FUZZ_GRAPHS": "60"}
-    pages = [Path("/bitale") / page.relative_to(ROOT) for page in sorted((ROOT / "docs" / "tutorial").glob("*.md")) if page.name != "labels.md"]  # needs xarray
+    own = {
+        **os.environ,
+        "HOME": "/tmp",
+        "BITALE_FLAGS": "",
+        "PYTHONPATH": "/site",
+        "BITALE_TEST_FUZZ_GRAPHS": "60",
+    }
+    pages = [
+        Path("/bitale") / page.relative_to(ROOT)
+        for page in sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+        if page.name != "labels.md"
+    ]  # needs xarray
     for page in pages:  # they show programs for vectors of 256 bits; the other processor has 128
         copy = root / page.relative_to("/")
-        copy.write_text(re.sub(r"\bvector of (\d+)", lambda found: f"vector of {int(found[1]) // 2}", copy.read_text()))
+        copy.write_text(
+            re.sub(
+                r"\bvector of (\d+)",
+                lambda found: f"vector of {int(found[1]) // 2}",
+                copy.read_text(),
+            )
+        )
         try:
             run(*python, "/bitale/tools/tutorial.py", "python", page, env=own, cwd="/")
         except RuntimeError as differs:
@@ -205,14 +321,30 @@ def tests_in_emulated_system(suite: str, version: str, machine: str) -> str:
     if said:
         raise AssertionError("\n".join(said))
     tests = [f"/bitale/tests/python/{name}" for name in EMULATED_TESTS]
-    said.append(run(*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, env=own, cwd="/").splitlines()[-1])
+    said.append(
+        run(
+            *python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, env=own, cwd="/"
+        ).splitlines()[-1]
+    )
     return f"{len(pages)} pages of the tutorial show what they print\n" + "\n".join(said)
 
 
 def build_consumer(package: Path, libraries: Path, folder: Path) -> str:
     """tests/consumer with a CMake package, and one of its programs by pkg-config; the programs stay in the folder."""
-    build, flags = folder / "build", {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"}
-    run("cmake", "-S", ROOT / "tests" / "consumer", "-B", build, "-G", "Ninja", f"-Dbitale_DIR={package}")
+    build, flags = (
+        folder / "build",
+        {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"},
+    )
+    run(
+        "cmake",
+        "-S",
+        ROOT / "tests" / "consumer",
+        "-B",
+        build,
+        "-G",
+        "Ninja",
+        f"-Dbitale_DIR={package}",
+    )
     run("cmake", "--build", build)
     lines = run("ctest", "--test-dir", build, "--output-on-failure", env=flags).splitlines()
     if shutil.which("pkg-config"):
@@ -231,7 +363,17 @@ def consumer(python: str) -> str:
         run(python, "-m", "venv", folder / "env")
         own = folder / "env" / "bin" / "python"
         houses = [f"--find-links={DIST}", f"--find-links={HOUSE / 'numpy'}"]
-        run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale")
+        run(
+            own,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-index",
+            *houses,
+            "bitale",
+        )
         package = Path(run(own, "-m", "bitale", "--cmake-dir", cwd="/").strip())
         return build_consumer(package, package.parent, folder)
 
@@ -251,15 +393,33 @@ def consumer_of_debian() -> str:
         folder, packages = Path(scratch), sorted(DIST.glob("libbitale*.deb"))
         for package in packages:
             run("dpkg-deb", "-x", package, folder / "root")
-        libraries = folder / "root" / "usr" / "lib" / run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+        libraries = (
+            folder
+            / "root"
+            / "usr"
+            / "lib"
+            / run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+        )
         said = build_consumer(libraries / "cmake" / "bitale", libraries, folder)
         if os.geteuid() == 0 and shutil.which("debootstrap"):
             root = root_of("bookworm", ["python3", "python3-venv"])
-            for file in (folder / "build" / "consumer", *(package for package in packages if "-dev" not in package.name)):
+            for file in (
+                folder / "build" / "consumer",
+                *(package for package in packages if "-dev" not in package.name),
+            ):
                 shutil.copy(file, root / "tmp" / file.name)
-            run("chroot", root, "sh", "-c", "apt-get install -y --no-install-recommends libstdc++6 && dpkg -i /tmp/libbitale0_*.deb")
+            run(
+                "chroot",
+                root,
+                "sh",
+                "-c",
+                "apt-get install -y --no-install-recommends libstdc++6 && dpkg -i /tmp/libbitale0_*.deb",
+            )
             own = {"HOME": "/tmp", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-            said += "\ninstalled by dpkg in a bare system: " + run("chroot", root, "/tmp/consumer", env=own).strip()
+            said += (
+                "\ninstalled by dpkg in a bare system: "
+                + run("chroot", root, "/tmp/consumer", env=own).strip()
+            )
             run("chroot", root, "dpkg", "-r", "libbitale0")
         return said
 
@@ -271,14 +431,26 @@ def old_processor(python: str) -> str:
         run(python, "-m", "venv", folder / "env")
         own = folder / "env" / "bin" / "python"
         houses = [f"--find-links={DIST}", f"--find-links={HOUSE / 'numpy'}"]
-        run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale")
+        run(
+            own,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-index",
+            *houses,
+            "bitale",
+        )
         program = (
             "import numpy as np, bitale as bt, bitale.tensor as pt; x = pt.dvector('x'); m = pt.dmatrix('m'); "
             "print(bt.function([x], pt.exp(x).sum())([0.0, 0.0]), bt.function([x], pt.sort(x))([2.0, 1.0]), "
             "bt.function([m], m @ m)(np.eye(9)).sum())"
         )
         own_flags = {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"}
-        said = run("qemu-x86_64-static", "-cpu", "Nehalem", own, "-c", program, env=own_flags, cwd="/")
+        said = run(
+            "qemu-x86_64-static", "-cpu", "Nehalem", own, "-c", program, env=own_flags, cwd="/"
+        )
         assert said == "2.0 [1. 2.] 9.0\n", said
         return "a sum, a sort and a product"
 
@@ -289,11 +461,29 @@ def refusals(python: str, version: str) -> str:
         folder = Path(scratch)
         run(python, "-m", "venv", folder / "env")
         own = folder / "env" / "bin" / "python"
-        pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
-        [wheel] = DIST.glob(f"*-cp{version.replace('.', '')}-cp{version.replace('.', '')}-*_{MACHINE}.whl")
+        pip = [
+            own,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-index",
+            "--no-deps",
+        ]
+        [wheel] = DIST.glob(
+            f"*-cp{version.replace('.', '')}-cp{version.replace('.', '')}-*_{MACHINE}.whl"
+        )
         lines = []
         for what, name in (
-            ("another processor", re.sub(r"x86_64|aarch64", lambda found: {"x86_64": "aarch64", "aarch64": "x86_64"}[found[0]], wheel.name)),
+            (
+                "another processor",
+                re.sub(
+                    r"x86_64|aarch64",
+                    lambda found: {"x86_64": "aarch64", "aarch64": "x86_64"}[found[0]],
+                    wheel.name,
+                ),
+            ),
             ("a system with musl", re.sub(r"manylinux_\d+_\d+", "musllinux_1_2", wheel.name)),
             ("another Python", wheel.name.replace(f"cp{version.replace('.', '')}", "cp39")),
         ):
@@ -308,7 +498,11 @@ def refusals(python: str, version: str) -> str:
         run(*pip, wheel)
         run(*pip[:-1], f"--find-links={HOUSE / 'numpy'}", "numpy")
         own_flags = {**os.environ, "BITALE_FLAGS": "", "HOME": str(folder)}
-        return "\n".join(lines) + "\n" + run(own, ROOT / "tests" / "wheel" / "refusals.py", env=own_flags, cwd="/").rstrip()
+        return (
+            "\n".join(lines)
+            + "\n"
+            + run(own, ROOT / "tests" / "wheel" / "refusals.py", env=own_flags, cwd="/").rstrip()
+        )
 
 
 def library_alone(suite: str) -> str:
@@ -324,21 +518,45 @@ def library_alone(suite: str) -> str:
             if re.match(r"bitale/lib[^/]*\.so$", name):
                 (folder / Path(name).name).write_bytes(archive.read(name))
     main = folder / "main.o"
-    run("g++", "-std=c++20", "-O1", "-c", f"-I{ROOT / 'include'}", ROOT / "tests" / "consumer" / "main.cpp", "-o", main)
+    run(
+        "g++",
+        "-std=c++20",
+        "-O1",
+        "-c",
+        f"-I{ROOT / 'include'}",
+        ROOT / "tests" / "consumer" / "main.cpp",
+        "-o",
+        main,
+    )
     archive = run("g++", "-print-file-name=libstdc++.a").strip()
     shim = folder / "newer_glibc.o"
     run("g++", "-O1", "-c", ROOT / "cmake" / "portable" / "newer_glibc.cpp", "-o", shim)
     zig = [glibc.compiler(), "cc", "-target", "x86_64-linux-gnu.2.28"]
-    libraries = [folder / "libbitale.so", archive, "/lib/x86_64-linux-gnu/libgcc_s.so.1", "-lm", "-lpthread", "-Wl,--allow-shlib-undefined"]
+    libraries = [
+        folder / "libbitale.so",
+        archive,
+        "/lib/x86_64-linux-gnu/libgcc_s.so.1",
+        "-lm",
+        "-lpthread",
+        "-Wl,--allow-shlib-undefined",
+    ]
     run(*zig, "-o", folder / "main", main, shim, *libraries)
-    return run("chroot", root, "/bitale/main", env={"HOME": "/tmp", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH": "/bitale"})
+    return run(
+        "chroot",
+        root,
+        "/bitale/main",
+        env={"HOME": "/tmp", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH": "/bitale"},
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="wheel", description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="a regular expression over the names")
     chosen = parser.parse_args()
-    trials = {f"Python {version}": (in_environment, version, python) for version, python in pythons().items()}
+    trials = {
+        f"Python {version}": (in_environment, version, python)
+        for version, python in pythons().items()
+    }
     for version, python in [*pythons().items()][-1:]:
         trials["C++ by CMake"] = (consumer, python)
         trials["bad input"] = (refusals, python, version)
@@ -350,19 +568,38 @@ def main() -> int:
     if list(DIST.glob("libbitale*.deb")):
         trials["C++ by Debian's packages"] = (consumer_of_debian,)
     if os.geteuid() == 0 and shutil.which("debootstrap"):
-        trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version[2:] in tags()}
+        trials |= {
+            f"Debian {suite}": (in_system, suite, version)
+            for suite, version in SUITES.items()
+            if version[2:] in tags()
+        }
         newest = [*pythons()][-1]
-        trials |= {f"PyMC in Debian {suite}": (models_in_system, suite, newest) for suite, version in SUITES.items() if version == newest}
+        trials |= {
+            f"PyMC in Debian {suite}": (models_in_system, suite, newest)
+            for suite, version in SUITES.items()
+            if version == newest
+        }
         trials["Debian bullseye, C++"] = (library_alone, "bullseye")
         for machine in EMULATED:
-            there = {suite: version for suite, version in SUITES.items() if machine != MACHINE and version[2:] in tags(machine)}
+            there = {
+                suite: version
+                for suite, version in SUITES.items()
+                if machine != MACHINE and version[2:] in tags(machine)
+            }
             if there and not Path(f"/proc/sys/fs/binfmt_misc/qemu-{machine}").exists():
-                print(f"skipped: systems of {machine} need an emulator that Linux starts by itself (qemu-user-static, binfmt-support)")
+                print(
+                    f"skipped: systems of {machine} need an emulator that Linux starts by itself (qemu-user-static, binfmt-support)"
+                )
                 continue
             for suite, version in there.items():
                 trials[f"Debian {suite}, {machine}"] = (in_emulated_system, suite, version, machine)
             for suite, version in [*there.items()][:1]:
-                trials[f"Debian {suite}, {machine}, tutorial and tests"] = (tests_in_emulated_system, suite, version, machine)
+                trials[f"Debian {suite}, {machine}, tutorial and tests"] = (
+                    tests_in_emulated_system,
+                    suite,
+                    version,
+                    machine,
+                )
     else:
         print("skipped: systems of other Debian releases need root and debootstrap")
     failed = 0

@@ -41,8 +41,15 @@ def train(folder, devices, number=0, count=1, faults=()):
     specs = [P("rows", None), rows, P(), P()]
     step = bitale.jax.shard(step_function(), mesh, specs, [P(), P(), rows])
     own, start = slice(number * ROWS // count, (number + 1) * ROWS // count), np.zeros(COLUMNS)
-    *data, w, momentum = (bitale.jax.from_processes(value, mesh, spec) for value, spec in zip((X[own], Y[own], start, start), specs))
-    state = {"w": w, "momentum": momentum, "of_rows": jax.ShapeDtypeStruct((ROWS,), "float64", sharding=NamedSharding(mesh, rows))}
+    *data, w, momentum = (
+        bitale.jax.from_processes(value, mesh, spec)
+        for value, spec in zip((X[own], Y[own], start, start), specs)
+    )
+    state = {
+        "w": w,
+        "momentum": momentum,
+        "of_rows": jax.ShapeDtypeStruct((ROWS,), "float64", sharding=NamedSharding(mesh, rows)),
+    }
     found = checkpoint.restore(folder, state)
     first, state = found or (0, state)
     for k in range(first, STEPS):
@@ -67,11 +74,15 @@ def errors_of_unequal_parts(devices, is_other, folder):
     mesh = Mesh(np.array(devices), ("rows",))
     for work in (
         lambda: bitale.jax.from_processes(X[: 30 if is_other else 32], mesh, P("rows", None)),
-        lambda: bitale.jax.from_processes(X.astype("f4" if is_other else "f8"), mesh, P("rows", None)),
+        lambda: bitale.jax.from_processes(
+            X.astype("f4" if is_other else "f8"), mesh, P("rows", None)
+        ),
         lambda: bitale.jax.from_processes(np.full(3, float(is_other)), mesh, P()),
         lambda: checkpoint.save(folder, 1, {"x": np.full(3, float(is_other))}),
         lambda: checkpoint.save(folder, 1, {"x": "text" if is_other else 1.0}),
-        lambda: checkpoint.save(f"{folder}/{'of another node' if is_other else 'own'}", 1, {"x": 1.0}),
+        lambda: checkpoint.save(
+            f"{folder}/{'of another node' if is_other else 'own'}", 1, {"x": 1.0}
+        ),
     ):
         try:
             work()
@@ -92,12 +103,18 @@ def main():
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     time.sleep(is_victim * options.get("wait", 0))
     jax.distributed.initialize(
-        f"127.0.0.1:{port}", num_processes=count, process_id=number, initialization_timeout=options.get("joined_within", 200),
-        heartbeat_timeout_seconds=15, shutdown_timeout_seconds=15,
-    )  # fmt: skip
+        f"127.0.0.1:{port}",
+        num_processes=count,
+        process_id=number,
+        initialization_timeout=options.get("joined_within", 200),
+        heartbeat_timeout_seconds=15,
+        shutdown_timeout_seconds=15,
+    )
     if "parts" in options:
         return errors_of_unequal_parts(jax.devices(), is_victim, folder)
-    first, weights = train(folder, jax.devices(), number, count, options.items() if is_victim else ())
+    first, weights = train(
+        folder, jax.devices(), number, count, options.items() if is_victim else ()
+    )
     print("RESULT", json.dumps([first, weights]), flush=True)
 
 

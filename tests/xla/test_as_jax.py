@@ -37,10 +37,18 @@ TRANSFORMED = {
     "third derivative": lambda f: jax.jvp(jax.hessian(lambda w: f(X, w)), (W,), (W,)),
     "jvp": lambda f: jax.jvp(f, (X, W), (X, W)),
     "vmap": lambda f: jax.vmap(f, in_axes=(None, 0))(X, np.stack([W, 2 * W])),
-    "vmap over a later axis": lambda f: jax.vmap(f, in_axes=(None, 1))(X, np.stack([W, 2 * W], axis=1)),
-    "vmap of grad": lambda f: jax.vmap(jax.grad(f, argnums=1), in_axes=(0, None))(np.stack([X, X + 1]), W),
-    "grad of vmap": lambda f: jax.grad(lambda w: jax.vmap(f, in_axes=(0, None))(np.stack([X, X + 1]), w).sum())(W),
-    "in a scan": lambda f: jax.lax.scan(lambda w, _: (w - 0.1 * jax.grad(f, argnums=1)(X, w), f(X, w)), W, None, length=3),
+    "vmap over a later axis": lambda f: jax.vmap(f, in_axes=(None, 1))(
+        X, np.stack([W, 2 * W], axis=1)
+    ),
+    "vmap of grad": lambda f: jax.vmap(jax.grad(f, argnums=1), in_axes=(0, None))(
+        np.stack([X, X + 1]), W
+    ),
+    "grad of vmap": lambda f: jax.grad(
+        lambda w: jax.vmap(f, in_axes=(0, None))(np.stack([X, X + 1]), w).sum()
+    )(W),
+    "in a scan": lambda f: jax.lax.scan(
+        lambda w, _: (w - 0.1 * jax.grad(f, argnums=1)(X, w), f(X, w)), W, None, length=3
+    ),
     "checkpoint": lambda f: jax.grad(jax.checkpoint(f), argnums=1)(X, W),
 }
 
@@ -48,7 +56,9 @@ TRANSFORMED = {
 @pytest.mark.parametrize("how", TRANSFORMED)
 def test_transformations(loss, how):
     expected, got = TRANSFORMED[how](reference), TRANSFORMED[how](loss)
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(b, a, rtol=1e-10, atol=1e-12), expected, got)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(b, a, rtol=1e-10, atol=1e-12), expected, got
+    )
 
 
 def test_several_outputs_integers_and_shared_variables():
@@ -105,7 +115,9 @@ def test_elements_of_a_batch_have_independent_draws(name):
     rest = {"normal": (1.0,), "poisson": (), "gumbel": (1.0,), "truncexpon": (0.0, 1.0)}[name]
     f, g = drawing(lambda rng, mu: getattr(rng, name)(mu, *rest, size=4)[1])
     np.testing.assert_allclose(g(STATE, 3.0), f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
-    np.testing.assert_allclose(g(bt.random.Stream(7, 2), 3.0), f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
+    np.testing.assert_allclose(
+        g(bt.random.Stream(7, 2), 3.0), f(bt.random.Stream(7, 2), 3.0), rtol=1e-12
+    )
     rows = np.asarray(jax.vmap(g, in_axes=(None, 0))(STATE, np.full(500, 3.0)))
     np.testing.assert_allclose(rows[0], f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
     assert rows.shape == (500, 4) and len(np.unique(rows, axis=0)) > 400
@@ -114,7 +126,9 @@ def test_elements_of_a_batch_have_independent_draws(name):
     rng, mus = pt.random.rng("rng", "Threefry"), pt.dvector("mus")
     mu = pt.dscalar("mu")
     whole = bt.graph.vectorize_graph(getattr(rng, name)(mu, *rest, size=4)[1], {mu: mus})
-    np.testing.assert_allclose(rows, bt.function([rng, mus], whole)(state, np.full(500, 3.0)), rtol=1e-12)
+    np.testing.assert_allclose(
+        rows, bt.function([rng, mus], whole)(state, np.full(500, 3.0)), rtol=1e-12
+    )
 
 
 def test_a_batch_of_states():
@@ -140,7 +154,9 @@ def test_derivatives_of_a_batch_use_the_same_draws_as_its_values():
     np.testing.assert_allclose(jax.grad(lambda mus: of_batch(mus).sum())(mus), expected, rtol=1e-5)
     tangents = jax.vmap(lambda mu: jax.jvp(lambda m: g(STATE, m), (mu,), (2.0,))[1])(mus)
     np.testing.assert_allclose(tangents, 2 * expected, rtol=1e-5)
-    np.testing.assert_allclose(jax.jacfwd(g, argnums=1)(STATE, 0.1), jax.grad(g, argnums=1)(STATE, 0.1), rtol=1e-12)
+    np.testing.assert_allclose(
+        jax.jacfwd(g, argnums=1)(STATE, 0.1), jax.grad(g, argnums=1)(STATE, 0.1), rtol=1e-12
+    )
 
 
 def test_draws_independent_of_the_batch_are_made_once():

@@ -39,7 +39,11 @@ def test_with_an_old_jax(monkeypatch, looked_up_again):
 
 def run(script, **environment):
     return subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
 
 

@@ -26,13 +26,19 @@ def run(count, folder, started=None, ignored=None, **options):
     processes = [
         subprocess.Popen(
             [sys.executable, WORKER, str(number), str(count), str(port), folder, *texts],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         for number in (range(count) if started is None else started)
-    ]  # fmt: skip
+    ]
     try:
         end = time.monotonic() + SECONDS
-        out = [process.communicate(timeout=max(end - time.monotonic(), 1))[0] for k, process in enumerate(processes) if k != ignored]
+        out = [
+            process.communicate(timeout=max(end - time.monotonic(), 1))[0]
+            for k, process in enumerate(processes)
+            if k != ignored
+        ]
     finally:
         for process in processes:
             process.kill()
@@ -96,20 +102,47 @@ def test_unequal_parts(tmp_path):
     statuses, texts = run(2, tmp_path, parts=1)
     assert statuses == [0, 0], texts
     for number, text in enumerate(texts):
-        rows, dtypes, elements, states, kinds, folders = [line for line in text.splitlines() if "rror" in line and "Gloo" not in line]
-        assert "process 0 has float64 of shape (32, 5), process 1 has float64 of shape (30, 5)" in rows, text
-        assert rows.startswith("ValueError: from_processes: expected equal dtypes and shapes") and "Pad the shorter parts" in rows, text
-        assert "process 0 has float64 of shape (64, 5), process 1 has float32 of shape (64, 5)" in dtypes, text
+        rows, dtypes, elements, states, kinds, folders = [
+            line for line in text.splitlines() if "rror" in line and "Gloo" not in line
+        ]
+        assert (
+            "process 0 has float64 of shape (32, 5), process 1 has float64 of shape (30, 5)" in rows
+        ), text
+        assert (
+            rows.startswith("ValueError: from_processes: expected equal dtypes and shapes")
+            and "Pad the shorter parts" in rows
+        ), text
+        assert (
+            "process 0 has float64 of shape (64, 5), process 1 has float32 of shape (64, 5)"
+            in dtypes
+        ), text
         assert "expected equal elements in all processes" in elements, text
-        assert states.startswith("ValueError: checkpoint.save: expected the same step and state in all processes"), text
-        assert kinds.startswith("TypeError: checkpoint: expected" if number else "RuntimeError: checkpoint: process 1 could not"), text
-        lacking = "RuntimeError: checkpoint: process 0 could not" if number else "FileNotFoundError: checkpoint.save: "
-        assert folders.startswith(lacking) and ("lacks part-1-of-2.npz; do all processes see the same folder?" in folders or number), text
-    assert sorted(os.listdir(tmp_path)) == ["of another node", "own"] and os.listdir(tmp_path / "own") == []
+        assert states.startswith(
+            "ValueError: checkpoint.save: expected the same step and state in all processes"
+        ), text
+        assert kinds.startswith(
+            "TypeError: checkpoint: expected"
+            if number
+            else "RuntimeError: checkpoint: process 1 could not"
+        ), text
+        lacking = (
+            "RuntimeError: checkpoint: process 0 could not"
+            if number
+            else "FileNotFoundError: checkpoint.save: "
+        )
+        assert folders.startswith(lacking) and (
+            "lacks part-1-of-2.npz; do all processes see the same folder?" in folders or number
+        ), text
+    assert (
+        sorted(os.listdir(tmp_path)) == ["of another node", "own"]
+        and os.listdir(tmp_path / "own") == []
+    )
 
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_process_whose_peer_never_comes(tmp_path, number):
     (status,), (text,) = run(2, tmp_path, [number], joined_within=5)
-    assert status not in (0, -9) and ("DEADLINE_EXCEEDED" in text or "timed out" in text.lower()), text
+    assert status not in (0, -9) and ("DEADLINE_EXCEEDED" in text or "timed out" in text.lower()), (
+        text
+    )
     assert os.listdir(tmp_path) == []

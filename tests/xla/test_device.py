@@ -104,10 +104,14 @@ def test_a_failed_call_changes_nothing():
 
 def test_indices_on_the_device_are_checked_once(uploads, modules, monkeypatch):
     looked_through, extremes = [], linker._extremes
-    monkeypatch.setattr(linker, "_extremes", lambda array: looked_through.append(array.shape) or extremes(array))
+    monkeypatch.setattr(
+        linker, "_extremes", lambda array: looked_through.append(array.shape) or extremes(array)
+    )
     at, x, k = bt.shared(np.array([0, -1, 2]), "at"), pt.dvector("x"), pt.lvector("k")
     table = bt.shared(np.zeros(3), "table")
-    f = bt.function([x, k], x[at].sum() + x[k].sum(), updates={table: table[at].inc(1.0)}, mode="JAX")
+    f = bt.function(
+        [x, k], x[at].sum() + x[k].sum(), updates={table: table[at].inc(1.0)}, mode="JAX"
+    )
     given, indices = jax.device_put(np.arange(3.0)), jax.device_put(np.array([1, 1]))
     assert [float(f(given, indices)) for _ in range(3)] == [6.0] * 3
     assert sorted(looked_through) == [(2,), (3,)] and len(modules) == 1
@@ -121,7 +125,9 @@ def test_indices_on_the_device_are_checked_once(uploads, modules, monkeypatch):
     at.set_value(np.array([1, 1, 1]))
     assert float(f(given, indices)) == 5.0
     np.testing.assert_array_equal(table.get_value(), [3.0, 3.0, 6.0])
-    walk = bt.function([x], x[at], updates={at: at + 1}, mode="JAX")  # a new array at each call: its check is in the module
+    walk = bt.function(
+        [x], x[at], updates={at: at + 1}, mode="JAX"
+    )  # a new array at each call: its check is in the module
     seen = len(looked_through)
     np.testing.assert_array_equal(walk(given), [1.0] * 3)
     np.testing.assert_array_equal(walk(given), [2.0] * 3)
@@ -208,7 +214,11 @@ def modules():
 
 
 def test_updates_are_in_place(modules):
-    state, other, x = bt.shared(np.zeros(1 << 12), "state"), bt.shared(np.zeros(3), "other"), pt.dscalar("x")
+    state, other, x = (
+        bt.shared(np.zeros(1 << 12), "state"),
+        bt.shared(np.zeros(3), "other"),
+        pt.dscalar("x"),
+    )
     f = bt.function([x], other.sum(), updates={state: state + x}, mode="JAX")
     for k in range(4):
         assert float(f(1.0)) == 0
@@ -240,7 +250,12 @@ def held_by(shared):
 def test_a_failed_check_restores_in_place_updates(modules):
     table, at = bt.shared(np.arange(4.0), "table"), pt.lvector("at")
     total = bt.shared(np.zeros(()), "total")
-    f = bt.function([at], table[at], updates={table: table[::-1] * 2, total: total + table[at].sum()}, mode="JAX")
+    f = bt.function(
+        [at],
+        table[at],
+        updates={table: table[::-1] * 2, total: total + table[at].sum()},
+        mode="JAX",
+    )
     np.testing.assert_array_equal(f([0, 1]), [0.0, 1.0])
     for _ in range(2):
         with pytest.raises(IndexError, match="out of bounds"):

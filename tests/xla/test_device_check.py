@@ -16,11 +16,23 @@ def checked(tmp_path_factory):
     """The result of the script, and its folder."""
     out = tmp_path_factory.mktemp("check")
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": ""}
-    options = ["--size", "small", "--seconds", "500", "--each", "0.01", "--tests", "test_mode and a_gradient"]
+    options = [
+        "--size",
+        "small",
+        "--seconds",
+        "500",
+        "--each",
+        "0.01",
+        "--tests",
+        "test_mode and a_gradient",
+    ]
     made = subprocess.run(
         [sys.executable, ROOT / "tools" / "device_check", "--out", out, *options],
-        env=environment, capture_output=True, text=True, timeout=550,
-    )  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=550,
+    )
     return made, out
 
 
@@ -32,7 +44,14 @@ def test_every_workload_is_measured_and_agrees(checked):
     for row in report["workloads"]:
         assert row["agrees"] and "failure" not in row, row
         assert set(row["ratio"]) == {"as_jax", "mode JAX", "mode JAX, NumPy"} and row["bytes"] > 0
-        assert all(each > 0 for each in (*row["seconds"].values(), row["native seconds"], *row["share of bandwidth"].values()))
+        assert all(
+            each > 0
+            for each in (
+                *row["seconds"].values(),
+                row["native seconds"],
+                *row["share of bandwidth"].values(),
+            )
+        )
     assert report["updates"]["transfers"] == "none" and report["updates"]["error"] < 1e-5
     assert report["machine"]["platform"] == "cpu" and report["limits"]["copy"] > 0
 
@@ -53,7 +72,11 @@ def test_failures_and_missing_time_are_reported(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     from device_check import measure, report, suite
 
-    (late,) = [row for row in measure.rows("small", ["float64"], 1.0, 0.0, 0.01, print) if row["workload"] == "softmax"]
+    (late,) = [
+        row
+        for row in measure.rows("small", ["float64"], 1.0, 0.0, 0.01, print)
+        if row["workload"] == "softmax"
+    ]
     assert "no time was left" in report.line(late)
     import jax_workloads
 

@@ -35,8 +35,14 @@ print("EQUAL")
 
 
 def test_on_a_gpu():
-    environment = {name: value for name, value in os.environ.items() if name not in ("JAX_PLATFORMS", "XLA_FLAGS")}
-    made = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=400)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("JAX_PLATFORMS", "XLA_FLAGS")
+    }
+    made = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=400
+    )
     if "NO GPU" in made.stdout:
         pytest.skip(made.stdout.strip())
     assert "EQUAL" in made.stdout, made.stderr

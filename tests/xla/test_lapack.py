@@ -45,13 +45,18 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_batches_and_gradients(name):
     ours, theirs = FUNCTIONS[name]
-    a, b = pt.tensor("a", shape=(None,) * 4, dtype="float64"), pt.tensor("b", shape=(None,) * 4, dtype="float64")
+    a, b = (
+        pt.tensor("a", shape=(None,) * 4, dtype="float64"),
+        pt.tensor("b", shape=(None,) * 4, dtype="float64"),
+    )
     made = ours(a, b)
     weights = np.random.default_rng(1).normal(size=theirs(A, B).shape)
     outputs = [made, *bt.grad((made * weights).sum(), [a, b], disconnected_inputs="ignore")]
     expected = bt.function([a, b], outputs, on_unused_input="ignore")(A, B)
     got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(A, B)
-    np.testing.assert_allclose(got[0], theirs(A, B), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max()))
+    np.testing.assert_allclose(
+        got[0], theirs(A, B), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max())
+    )
     for x, y in zip(expected, got):
         np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
 
@@ -99,7 +104,9 @@ def test_batches_and_gradients_of_complex_matrices(name):
     right = B + 1j * B[::-1]
     expected = bt.function([a, b], outputs, on_unused_input="ignore")(C, right)
     got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(C, right)
-    np.testing.assert_allclose(got[0], theirs(C, right), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max()))
+    np.testing.assert_allclose(
+        got[0], theirs(C, right), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max())
+    )
     for x, y in zip(expected, got):
         np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
 
@@ -112,7 +119,9 @@ def test_eigenvectors_of_general_matrices(dtype):
     w, v = bt.function([a], pt.linalg.eig(a), mode="JAX")(values)
     tolerance = 1e-4 if dtype in ("float32", "complex64") else 1e-11
     for k in (0, 2):
-        np.testing.assert_allclose(values[k] @ v[k], v[k] * w[k], rtol=tolerance, atol=tolerance * 10)
+        np.testing.assert_allclose(
+            values[k] @ v[k], v[k] * w[k], rtol=tolerance, atol=tolerance * 10
+        )
         np.testing.assert_allclose(np.linalg.norm(v[k], axis=0), np.ones(4), rtol=tolerance)
     assert np.isnan(w[1]).all() and np.isnan(v[1]).all()
     u, s, vt = pt.linalg.svd(a[:, :, :3], full_matrices=False)
@@ -130,18 +139,28 @@ def test_lyapunov_equations():
     small = A[0] / 20
     outputs = [pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.solve_discrete_lyapunov(a, q)]
     outputs += bt.grad((outputs[0] + outputs[1] * 2).sum(), [a, q])
-    for got, expected in zip(bt.function([a, q], outputs, mode="JAX")(small, S[0]), bt.function([a, q], outputs)(small, S[0])):
+    for got, expected in zip(
+        bt.function([a, q], outputs, mode="JAX")(small, S[0]),
+        bt.function([a, q], outputs)(small, S[0]),
+    ):
         np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
     x = bt.function([a, q], outputs[1], mode="JAX")(small, S[0])
-    np.testing.assert_allclose(small @ x @ small.swapaxes(1, 2) - x + S[0], np.zeros_like(x), atol=1e-10)
+    np.testing.assert_allclose(
+        small @ x @ small.swapaxes(1, 2) - x + S[0], np.zeros_like(x), atol=1e-10
+    )
 
 
-@pytest.mark.parametrize("name, function", [
-    ("QZ", lambda a: pt.linalg.qz(a, a)[0]), ("ComplexQZ", lambda a: pt.linalg.qz(a + 0j, a)[0]),
-    ("SolveDiscreteARE", lambda a: pt.linalg.solve_discrete_are(a, a, a, a)),
-    ("SolveContinuousARE", lambda a: pt.linalg.solve_continuous_are(a, a, a, a)),
-    ("Schur", lambda a: pt.linalg.schur(a, sort="lhp")[0]), ("LUFactorTridiagonal", lambda a: pt.linalg.tridiagonal_lu_factor(a)[1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, function",
+    [
+        ("QZ", lambda a: pt.linalg.qz(a, a)[0]),
+        ("ComplexQZ", lambda a: pt.linalg.qz(a + 0j, a)[0]),
+        ("SolveDiscreteARE", lambda a: pt.linalg.solve_discrete_are(a, a, a, a)),
+        ("SolveContinuousARE", lambda a: pt.linalg.solve_continuous_are(a, a, a, a)),
+        ("Schur", lambda a: pt.linalg.schur(a, sort="lhp")[0]),
+        ("LUFactorTridiagonal", lambda a: pt.linalg.tridiagonal_lu_factor(a)[1]),
+    ],
+)
 def test_functions_without_a_jaxlib_routine_are_rejected_by_name(name, function):
     a = pt.dmatrix("a")
     with pytest.raises(NotImplementedError, match=name):
@@ -153,7 +172,11 @@ def test_eigenvectors_reconstruct_the_matrix():
     u, s, vt = pt.linalg.svd(a[:, :, :3], full_matrices=False)
     w, v = pt.linalg.eigh(a + pt.matrix_transpose(a))
     q, r = pt.linalg.qr(a, mode="complete")
-    f = bt.function([a], [(u * s[:, None, :]) @ vt, (v * w[:, None, :]) @ pt.matrix_transpose(v), q @ r], mode="JAX")
+    f = bt.function(
+        [a],
+        [(u * s[:, None, :]) @ vt, (v * w[:, None, :]) @ pt.matrix_transpose(v), q @ r],
+        mode="JAX",
+    )
     for got, expected in zip(f(A[0]), (A[0][:, :, :3], A[0] + A[0].swapaxes(1, 2), A[0])):
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
 
@@ -195,14 +218,20 @@ def test_nan_on_error():
     np.testing.assert_array_equal(x[0], np.full(3, 0.25))
     assert np.isnan(x[1]).all()
     values[1, 0, 0] = np.nan
-    for of in (pt.linalg.svd(both, compute_uv=False), pt.linalg.eigvalsh(both), pt.linalg.qr(both)[1]):
+    for of in (
+        pt.linalg.svd(both, compute_uv=False),
+        pt.linalg.eigvalsh(both),
+        pt.linalg.qr(both)[1],
+    ):
         got = bt.function([both], of, mode="JAX")(values)
         assert np.isfinite(got[0]).all() and np.isnan(got[1]).all()
 
 
 def test_under_transformations_of_jax():
     a, b = pt.dmatrix("a"), pt.dvector("b")
-    f = bitale.jax.as_jax(bt.function([a, b], (pt.linalg.solve(a, b) ** 2).sum() + pt.linalg.slogdet(a)[1]))
+    f = bitale.jax.as_jax(
+        bt.function([a, b], (pt.linalg.solve(a, b) ** 2).sum() + pt.linalg.slogdet(a)[1])
+    )
 
     def reference(a, b):
         return (jnp.linalg.solve(a, b) ** 2).sum() + jnp.linalg.slogdet(a)[1]

@@ -43,7 +43,13 @@ def test_updates_and_random_streams():
 
 def test_loops_and_their_gradients():
     x, decay = pt.dvector("x"), pt.dscalar("decay")
-    trace = bt.scan(lambda e, s, d: d * s + pt.sin(e), sequences=x, outputs_info=np.float64(0.0), non_sequences=decay, return_updates=False)
+    trace = bt.scan(
+        lambda e, s, d: d * s + pt.sin(e),
+        sequences=x,
+        outputs_info=np.float64(0.0),
+        non_sequences=decay,
+        return_updates=False,
+    )
     (value, *slopes), (got, *got_slopes) = both(
         [x, decay], [trace[-1], *bt.grad((trace**2).sum(), [x, decay])], np.linspace(0, 2, 20), 0.7
     )
@@ -56,7 +62,14 @@ def test_complex_numbers():
     z, w = pt.zvector("z"), pt.zvector("w")
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 4)) + 1j * rng.normal(size=(2, 4))
-    outputs = [z * w + 2j, pt.exp(z), (z.conj() * w).sum(), pt.abs(z), pt.concatenate([z, w])[::2], z.real]
+    outputs = [
+        z * w + 2j,
+        pt.exp(z),
+        (z.conj() * w).sum(),
+        pt.abs(z),
+        pt.concatenate([z, w])[::2],
+        z.real,
+    ]
     for expected, got in zip(*both([z, w], outputs, a, b)):
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(got, expected, rtol=1e-12)
@@ -70,13 +83,28 @@ def test_complex_numbers():
 
 
 @pytest.mark.parametrize("mode", ["full", "valid", "same"])
-@pytest.mark.parametrize("lengths", [((7,), (3,)), ((2,), (5,)), ((3, 7), (3, 4)), ((3, 7), (1, 4)), ((1, 7), (3, 4)), ((0, 7), (0, 2))])
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        ((7,), (3,)),
+        ((2,), (5,)),
+        ((3, 7), (3, 4)),
+        ((3, 7), (1, 4)),
+        ((1, 7), (3, 4)),
+        ((0, 7), (0, 2)),
+    ],
+)
 def test_convolutions_and_their_gradients(mode, lengths):
     rng = np.random.default_rng(0)
-    x, y = (pt.tensor(name, shape=tuple(1 if n == 1 else None for n in shape), dtype="float64") for name, shape in zip("xy", lengths))
+    x, y = (
+        pt.tensor(name, shape=tuple(1 if n == 1 else None for n in shape), dtype="float64")
+        for name, shape in zip("xy", lengths)
+    )
     made = pt.signal.convolve1d(x, y, mode=mode)
     outputs = [made, *bt.grad((made**2).sum(), [x, y])]
-    for expected, got in zip(*both([x, y], outputs, *(rng.normal(size=shape) for shape in lengths))):
+    for expected, got in zip(
+        *both([x, y], outputs, *(rng.normal(size=shape) for shape in lengths))
+    ):
         np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
@@ -91,7 +119,12 @@ def test_a_convolution_of_planes():
 
 @pytest.mark.parametrize(
     "convolve, lengths",
-    [("convolve1d", ((7,), (3,))), ("convolve1d", ((2, 7), (2, 3))), ("convolve2d", ((5, 7), (2, 3))), ("convolve2d", ((4, 5, 7), (4, 1, 3)))],
+    [
+        ("convolve1d", ((7,), (3,))),
+        ("convolve1d", ((2, 7), (2, 3))),
+        ("convolve2d", ((5, 7), (2, 3))),
+        ("convolve2d", ((4, 5, 7), (4, 1, 3))),
+    ],
 )
 def test_convolutions_of_integers_where_xla_has_none(convolve, lengths):
     """As modules for GPUs have them, run here."""
@@ -99,11 +132,18 @@ def test_convolutions_of_integers_where_xla_has_none(convolve, lengths):
 
     rng = np.random.default_rng(0)
     values = [rng.integers(-9, 9, size=shape) for shape in lengths]
-    x, y = (pt.tensor(name, shape=(None,) * value.ndim, dtype="int64") for name, value in zip("xy", values))
+    x, y = (
+        pt.tensor(name, shape=(None,) * value.ndim, dtype="int64")
+        for name, value in zip("xy", values)
+    )
     made = getattr(pt.signal, convolve)(x, y, mode="same")
-    text, results, _ = bt.function([x, y], made, mode="JAX").stablehlo([value.shape for value in values], checks=False)
+    text, results, _ = bt.function([x, y], made, mode="JAX").stablehlo(
+        [value.shape for value in values], checks=False
+    )
     assert "stablehlo.convolution" not in text
-    (got,) = linker.compile_module(text, [("int64", value.shape) for value in values], results, ())(*values)
+    (got,) = linker.compile_module(text, [("int64", value.shape) for value in values], results, ())(
+        *values
+    )
     np.testing.assert_array_equal(got, bt.function([x, y], made)(*values))
 
 
@@ -142,7 +182,10 @@ def test_errors_are_those_of_the_interpreter():
 
 def test_value_dependent_shapes_are_rejected_by_name():
     x = pt.dvector("x")
-    with pytest.raises(NotImplementedError, match="Nonzero can't be said in StableHLO: only values tell .* pad to it"):
+    with pytest.raises(
+        NotImplementedError,
+        match="Nonzero can't be said in StableHLO: only values tell .* pad to it",
+    ):
         bt.function([x], x[x > 0], mode="JAX")([1.0, -1.0])
     n = pt.lscalar("n")
     with pytest.raises(NotImplementedError, match="lengths must be known"):
@@ -175,17 +218,30 @@ def test_threads_share_a_function():
     x = pt.dvector("x")
     f = bt.function([x], (x**2).sum(), mode="JAX")
     with ThreadPoolExecutor(4) as pool:
-        assert [float(y) for y in pool.map(lambda n: f(np.ones(n % 5)), range(40))] == [n % 5 for n in range(40)]
+        assert [float(y) for y in pool.map(lambda n: f(np.ones(n % 5)), range(40))] == [
+            n % 5 for n in range(40)
+        ]
 
 
 def test_indices_of_calls_are_checked_before_the_module_runs():
     x, i, k = pt.dmatrix("x"), pt.lvector("i"), pt.lscalar("k")
     f = bt.function([x, i, k], [x[i], x[:, k], x[pt.arange(i.shape[0]), i]], mode="JAX")
     rows = np.arange(12.0).reshape(4, 3)
-    for got, expected in zip(f(rows, [0, -1, 2], -1), [rows[[0, -1, 2]], rows[:, -1], rows[[0, 1, 2], [0, -1, 2]]], strict=True):
+    for got, expected in zip(
+        f(rows, [0, -1, 2], -1),
+        [rows[[0, -1, 2]], rows[:, -1], rows[[0, 1, 2], [0, -1, 2]]],
+        strict=True,
+    ):
         assert got.tolist() == expected.tolist()
     assert "tensor<1xi1>" not in f._text("stablehlo")  # no check is a result
-    for wrong, index in ([[0, 4, 1], 0], [[0, -5, 1], 0], [[0, 3, 1], 0], [[0, -4, 1], 0], [[0, 1, 2], 3], [[0, 1, 2], -4]):
+    for wrong, index in (
+        [[0, 4, 1], 0],
+        [[0, -5, 1], 0],
+        [[0, 3, 1], 0],
+        [[0, -4, 1], 0],
+        [[0, 1, 2], 3],
+        [[0, 1, 2], -4],
+    ):
         with pytest.raises(IndexError, match="out of bounds"):
             f(rows, wrong, index)
     taken = bt.function([x, i, k], bt.ifelse(k > 0, x[i].sum(), x.sum()), mode="JAX")

@@ -34,7 +34,12 @@ def test_rows_of_a_mask(mode):
     f = bt.function([m, x], [rows, count, bt.grad(total, x)], mode=mode)
     for given in ([True, True], [False, True], [False, False]):
         got, n, slope = f(np.array(given), X)
-        assert n == sum(given) and np.array_equal(got[:n], X[given]) and (got[n:] == 7).all() and got.shape == (3, 3)
+        assert (
+            n == sum(given)
+            and np.array_equal(got[:n], X[given])
+            and (got[n:] == 7).all()
+            and got.shape == (3, 3)
+        )
         assert np.array_equal(slope, 2 * X * np.array(given)[:, None])
     with pytest.raises(ValueError):
         f(np.array([True]), X)

@@ -12,7 +12,10 @@ from fuzz.configurations import Configuration, arguments_of
 
 import bitale as bt
 
-COUNT, FIRST = int(os.environ.get("BITALE_TEST_GRAPHS", 150)), int(os.environ.get("BITALE_TEST_SEED", 2200))
+COUNT, FIRST = (
+    int(os.environ.get("BITALE_TEST_GRAPHS", 150)),
+    int(os.environ.get("BITALE_TEST_SEED", 2200)),
+)
 MODE_JAX = Configuration("mode JAX", 'bt.get_mode("JAX")')
 
 
@@ -55,13 +58,17 @@ def test_gradients():
         try:
             slopes = bt.grad(sum(y.sum() for y in outputs), wrt, disconnected_inputs="ignore")
             expected = bt.function(inputs, slopes, on_unused_input="ignore")(*arguments_of(case))
-            got = bt.function(inputs, slopes, mode="JAX", on_unused_input="ignore")(*arguments_of(case))
+            got = bt.function(inputs, slopes, mode="JAX", on_unused_input="ignore")(
+                *arguments_of(case)
+            )
         except (NotImplementedError, bt.NullTypeGradError):
             continue
         made += 1
         for a, b in zip(expected, got):
             scale = np.abs(a[np.isfinite(a)]).max(initial=1)
-            if a.shape != b.shape or not np.allclose(a, b, rtol=1e-6, atol=1e-8 * scale, equal_nan=True):
+            if a.shape != b.shape or not np.allclose(
+                a, b, rtol=1e-6, atol=1e-8 * scale, equal_nan=True
+            ):
                 failed.append(f"seed {seed}: {a} != {b}")
     assert not failed, "\n".join(failed)
     assert made > COUNT // 20

@@ -10,13 +10,22 @@ import bitale.tensor as pt
 N = 2000
 r = pt.random
 DRAWS = {
-    "gamma": (r.gamma, [np.concatenate([[0.0, 1.0], np.geomspace(1e-3, 1e6, N - 2)]), np.full(N, 2.0)]),
+    "gamma": (
+        r.gamma,
+        [np.concatenate([[0.0, 1.0], np.geomspace(1e-3, 1e6, N - 2)]), np.full(N, 2.0)],
+    ),
     "gamma of a small shape": (r.gamma, [np.float64(0.3), np.float64(1.0)]),
     "beta": (r.beta, [np.geomspace(1e-2, 50, N), np.full(N, 0.7)]),
     "chisquare": (r.chisquare, [np.geomspace(0.1, 50, N)]),
-    "poisson": (r.poisson, [np.concatenate([np.linspace(0, 40, N // 2), np.geomspace(10, 1e12, N - N // 2)])]),
+    "poisson": (
+        r.poisson,
+        [np.concatenate([np.linspace(0, 40, N // 2), np.geomspace(10, 1e12, N - N // 2)])],
+    ),
     "binomial": (r.binomial, [np.geomspace(1, 1e6, N).astype("int64"), np.linspace(0, 1, N)]),
-    "negative binomial": (r.negative_binomial, [np.geomspace(0.5, 50, N), np.linspace(0.1, 0.9, N)]),
+    "negative binomial": (
+        r.negative_binomial,
+        [np.geomspace(0.5, 50, N), np.linspace(0.1, 0.9, N)],
+    ),
     "vonmises": (r.vonmises, [np.linspace(-3, 3, N), np.geomspace(1e-9, 1e8, N)]),
     "integers": (r.integers, [np.full(N, -5), np.linspace(1, 3 * 2.0**61, N).astype("int64")]),
 }
@@ -25,7 +34,10 @@ DRAWS = {
 @pytest.mark.parametrize("name", DRAWS)
 def test_draws(name):
     draw, values = DRAWS[name]
-    parameters = [pt.tensor(shape=(None,) * value.ndim, dtype=str(value.dtype)) for value in map(np.asarray, values)]
+    parameters = [
+        pt.tensor(shape=(None,) * value.ndim, dtype=str(value.dtype))
+        for value in map(np.asarray, values)
+    ]
     made = {}
     for mode in ("JAX", None):
         rng = bt.shared(bt.random.stream(11), name="rng")
@@ -48,7 +60,9 @@ def test_a_loop_of_draws():
 
     made = []
     for mode in ("JAX", None):
-        totals, after = bt.scan(step, outputs_info=[np.float64(1.0), start], n_steps=5, return_updates=False)
+        totals, after = bt.scan(
+            step, outputs_info=[np.float64(1.0), start], n_steps=5, return_updates=False
+        )
         made.append(bt.function([], totals, mode=mode)())
     np.testing.assert_allclose(*made, rtol=1e-11)
 

@@ -38,13 +38,28 @@ def test_a_loop_of_mode_jax(tmp_path):
 @pytest.mark.parametrize("devices", [1, 2, 8])
 def test_arrays_over_other_numbers_of_devices(tmp_path, devices):
     values = np.arange(32.0).reshape(16, 2)
-    checkpoint.save(tmp_path, 1, {"x": jax.device_put(values, sharding(4, "rows", None)), "half": jax.numpy.ones(3, "float32")})
-    for template in (jax.device_put(np.zeros((16, 2)), sharding(devices, "rows")), jax.ShapeDtypeStruct((16, 2), "f8", sharding=sharding(devices, "rows"))):
+    checkpoint.save(
+        tmp_path,
+        1,
+        {
+            "x": jax.device_put(values, sharding(4, "rows", None)),
+            "half": jax.numpy.ones(3, "float32"),
+        },
+    )
+    for template in (
+        jax.device_put(np.zeros((16, 2)), sharding(devices, "rows")),
+        jax.ShapeDtypeStruct((16, 2), "f8", sharding=sharding(devices, "rows")),
+    ):
         _, found = checkpoint.restore(tmp_path, {"x": template, "half": np.zeros(3, "float32")})
-        assert found["x"].sharding == template.sharding and len(found["x"].sharding.device_set) == devices
+        assert (
+            found["x"].sharding == template.sharding
+            and len(found["x"].sharding.device_set) == devices
+        )
         np.testing.assert_array_equal(np.asarray(found["x"]), values, strict=True)
         assert isinstance(found["half"], np.ndarray) and found["half"].all()
-    _, found = checkpoint.restore(tmp_path, {"x": jax.ShapeDtypeStruct((16, 2), "f8"), "half": np.zeros(3, "float32")})
+    _, found = checkpoint.restore(
+        tmp_path, {"x": jax.ShapeDtypeStruct((16, 2), "f8"), "half": np.zeros(3, "float32")}
+    )
     assert isinstance(found["x"], np.ndarray)
 
 
@@ -57,5 +72,8 @@ def test_refusals(tmp_path):
         with pytest.raises(TypeError, match=words):
             checkpoint.save(tmp_path, 1, {"x": value})
     checkpoint.save(tmp_path, 1, {"x": np.ones(3)})
-    with pytest.raises(ValueError, match=r"expected an array of float64 of shape \(3,\) for `x`.*got an array of float32 of shape \(3,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected an array of float64 of shape \(3,\) for `x`.*got an array of float32 of shape \(3,\)",
+    ):
         checkpoint.restore(tmp_path, {"x": jax.ShapeDtypeStruct((3,), "f4", sharding=sharding(1))})

@@ -32,7 +32,9 @@ def alone():
 @pytest.mark.parametrize("devices", [2, 4, 8])
 def test_devices_of_one_process(alone, devices):
     found = xla_scaling.run(1, devices, ROWS, COLUMNS, steps=2)
-    assert found["devices"] == devices and found["value"] == pytest.approx(alone["value"], rel=1e-12)
+    assert found["devices"] == devices and found["value"] == pytest.approx(
+        alone["value"], rel=1e-12
+    )
     assert found["reduced"] == 8 * (COLUMNS + 1)  # the gradient and the value
     assert alone["reduced"] == 0
 
@@ -40,7 +42,9 @@ def test_devices_of_one_process(alone, devices):
 @pytest.mark.parametrize("processes", [2, 4])
 def test_processes(alone, processes):
     found = xla_scaling.run(processes, 1, ROWS, COLUMNS, steps=30)
-    assert found["devices"] == processes and found["value"] == pytest.approx(alone["value"], rel=1e-12)
+    assert found["devices"] == processes and found["value"] == pytest.approx(
+        alone["value"], rel=1e-12
+    )
     assert found["reduced"] == 8 * (COLUMNS + 1)
     assert found["model"] == 8 * (COLUMNS + 1) * 2 * (processes - 1) / processes
     assert found["written"] == pytest.approx(found["model"], rel=0.1)
@@ -48,7 +52,16 @@ def test_processes(alone, processes):
 
 def test_the_table():
     found = [
-        {"processes": n, "devices": n, "milliseconds": 1.0, "reduced": 328, "model": 328.0, "written": 340.0, "value": 0.0} for n in (1, 2)
+        {
+            "processes": n,
+            "devices": n,
+            "milliseconds": 1.0,
+            "reduced": 328,
+            "model": 328.0,
+            "written": 340.0,
+            "value": 0.0,
+        }
+        for n in (1, 2)
     ]
     lines = xla_scaling.table(found).splitlines()
     assert lines[2].endswith("| 328 | | |") and lines[3].endswith("| 328 | 340 | 1.04 |")

@@ -31,7 +31,9 @@ def mesh_of(*lengths, names):
 
 def test_rows_of_a_log_density_over_devices():
     f = log_density()
-    g = bitale.jax.shard(f, mesh_of(8, names=("rows",)), [P("rows", None), P("rows"), P()], [P(), P()])
+    g = bitale.jax.shard(
+        f, mesh_of(8, names=("rows",)), [P("rows", None), P("rows"), P()], [P(), P()]
+    )
     for expected, got in zip(f(X, Y, W), g(X, Y, W)):
         np.testing.assert_allclose(got, expected, rtol=1e-12)
     assert "all-reduce" in g.lower(X, Y, W).compile().as_text()
@@ -51,7 +53,9 @@ def test_chains_of_a_sampler():
     x, eps = pt.dmatrix("x"), pt.dmatrix("eps")  # shape [chain, dimension]
     step = 0.1
     f = bt.function([x, eps], x + step * bt.grad(-0.5 * (x**2).sum(), x) + np.sqrt(2 * step) * eps)
-    g = bitale.jax.shard(f, mesh_of(8, names=("chain",)), [P("chain", None), P("chain", None)], P("chain", None))
+    g = bitale.jax.shard(
+        f, mesh_of(8, names=("chain",)), [P("chain", None), P("chain", None)], P("chain", None)
+    )
     a, e = rng.normal(size=(16, 3)), rng.normal(size=(16, 3))
     np.testing.assert_allclose(g(g(a, e), e), f(f(a, e), e), rtol=1e-12)
 
@@ -77,7 +81,12 @@ def free_port():
 def test_two_processes():
     script, port = pathlib.Path(__file__).with_name("two_processes.py"), free_port()
     started = [
-        subprocess.Popen([sys.executable, script, str(k), str(port)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        subprocess.Popen(
+            [sys.executable, script, str(k), str(port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         for k in range(2)
     ]
     texts = [process.communicate(timeout=240)[0] for process in started]

@@ -24,10 +24,21 @@ def test_page():
 def test_program_of_a_cluster(tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "cluster.md").read_text(), re.S)
     (tmp_path / "train.py").write_text(code)
-    common = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "", "COUNT": "2", "COORDINATOR": f"127.0.0.1:{free_port()}"}
+    common = {
+        **os.environ,
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": "",
+        "COUNT": "2",
+        "COORDINATOR": f"127.0.0.1:{free_port()}",
+    }
     processes = [
         subprocess.Popen(
-            [sys.executable, "train.py"], cwd=tmp_path, env={**common, "NUMBER": str(number)}, stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True
+            [sys.executable, "train.py"],
+            cwd=tmp_path,
+            env={**common, "NUMBER": str(number)},
+            stderr=subprocess.STDOUT,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for number in range(2)
     ]

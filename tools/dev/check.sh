@@ -4,7 +4,11 @@ lint() {
   setup lint
   local files=()
   mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*.h' ':!third_party')
-  if [ "${1:-}" = --fix ]; then clang-format -i "${files[@]}"; fi
+  if [ "${1:-}" = --fix ]; then
+    clang-format -i "${files[@]}"
+    setup_lint
+    $venv/bin/ruff format --quiet .
+  fi
   local bad
   bad=$(printf '%s\0' "${files[@]}" | xargs -0 -P "$jobs" -n 40 clang-format --dry-run --Werror 2>&1 | sed -n 's/:[0-9].*//p' | sort -u) || true
   [ -z "$bad" ] || die "not in the house's format (./dev lint --fix puts it right): "$bad
@@ -14,13 +18,18 @@ lint() {
   say "Lint: ${#files[@]} files of C++ are fine, and so are those of Python"
 }
 
-# Rules of ruff; types of the package and of programs that use it; the sections of docstrings. The last two look at the
-# module that was built last.
-lint_python() {
+setup_lint() {
   setup_venv
   $venv/bin/python -c 'import numpydoc' 2>/dev/null && [ -x $venv/bin/ruff ] && [ -x $venv/bin/mypy ] ||
     $venv/bin/python -m pip install --quiet --disable-pip-version-check "${pip_lint[@]}"
+}
+
+# Rules and layout of ruff; types of the package and of programs that use it; the sections of docstrings. The last two look at the
+# module that was built last.
+lint_python() {
+  setup_lint
   $venv/bin/ruff check --quiet . || die "ruff complains (ruff.toml has the rules)"
+  $venv/bin/ruff format --quiet --check . || die "not in the layout of ruff format (./dev lint --fix puts it right)"
   if [ ! -e python/bitale/_core.pyi ]; then
     say "Types and docstrings are checked after ./dev python dev"
     return

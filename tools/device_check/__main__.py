@@ -24,13 +24,27 @@ from device_check import machine
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="device_check", description=__doc__.splitlines()[0])
     parser.add_argument("--wheel", type=Path, help="a wheel of Bitale for the Python that has JAX")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for report.json, report.md, programs.zip and tests.log")
-    parser.add_argument("--size", choices=["device", "small"], default="device", help="of the workloads")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="the folder for report.json, report.md, programs.zip and tests.log",
+    )
+    parser.add_argument(
+        "--size", choices=["device", "small"], default="device", help="of the workloads"
+    )
     parser.add_argument("--seconds", type=float, default=240, help="that all of it may take")
     parser.add_argument("--each", type=float, default=0.5, help="seconds to measure a workload")
-    parser.add_argument("--share", type=float, default=0.6, help="of the seconds that is for the workloads, the rest is for the tests")
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=0.6,
+        help="of the seconds that is for the workloads, the rest is for the tests",
+    )
     parser.add_argument("--dtypes", nargs="+", default=["float32", "float64"])
-    parser.add_argument("--tests", default="", help="an expression for pytest's -k; `none` leaves the tests out")
+    parser.add_argument(
+        "--tests", default="", help="an expression for pytest's -k; `none` leaves the tests out"
+    )
     return parser.parse_args()
 
 
@@ -38,10 +52,16 @@ def main() -> int:
     start, chosen = time.monotonic(), arguments()
     if os.environ.get("BITALE_DEVICE_CHECK") != "started":  # with JAX and the wheel on the path
         own = dict(os.environ, BITALE_DEVICE_CHECK="started")
-        own["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # the processes of the tests need memory of the device, too
-        own.setdefault("JAX_PLATFORMS", "cuda,cpu" if machine.driver() not in ("", "none") else "cpu")
+        own["XLA_PYTHON_CLIENT_PREALLOCATE"] = (
+            "false"  # the processes of the tests need memory of the device, too
+        )
+        own.setdefault(
+            "JAX_PLATFORMS", "cuda,cpu" if machine.driver() not in ("", "none") else "cpu"
+        )
         if chosen.wheel:
-            own["PYTHONPATH"] = os.pathsep.join([machine.unpacked(chosen.wheel), own.get("PYTHONPATH", "")])
+            own["PYTHONPATH"] = os.pathsep.join(
+                [machine.unpacked(chosen.wheel), own.get("PYTHONPATH", "")]
+            )
         interpreter = machine.with_jax()
         os.execve(interpreter, [interpreter, str(Path(__file__).parent), *sys.argv[1:]], own)
 
@@ -52,7 +72,11 @@ def main() -> int:
     from device_check import measure, report, suite
 
     chosen.out.mkdir(parents=True, exist_ok=True)
-    whole: dict[str, Any] = {"machine": machine.description(), "limits": measure.limits(chosen.size), "workloads": []}
+    whole: dict[str, Any] = {
+        "machine": machine.description(),
+        "limits": measure.limits(chosen.size),
+        "workloads": [],
+    }
 
     def keep(**more: Any) -> None:
         whole.update(more, seconds=time.monotonic() - start)
@@ -66,16 +90,30 @@ def main() -> int:
     except Exception as failure:
         keep(updates={"transfers": f"{type(failure).__name__}: {failure}"})
     programs = zipfile.ZipFile(chosen.out / "programs.zip", "w", zipfile.ZIP_DEFLATED)
-    for row in measure.rows(chosen.size, chosen.dtypes, whole["limits"]["used"], deadline, chosen.each, programs.writestr):
+    for row in measure.rows(
+        chosen.size,
+        chosen.dtypes,
+        whole["limits"]["used"],
+        deadline,
+        chosen.each,
+        programs.writestr,
+    ):
         keep(workloads=[*whole["workloads"], row])
         print(f"{time.monotonic() - start:5.0f} s {report.line(row)}", flush=True)
     programs.close()
     keep(peak=(jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
     if chosen.tests != "none":
         left = max(10, start + chosen.seconds - time.monotonic())
-        keep(tests=suite.run(os.environ["JAX_PLATFORMS"], left, chosen.tests, chosen.out / "tests.log"))
+        keep(
+            tests=suite.run(
+                os.environ["JAX_PLATFORMS"], left, chosen.tests, chosen.out / "tests.log"
+            )
+        )
     print(report.table(whole), flush=True)
-    is_fine = all(row.get("agrees", True) for row in whole["workloads"]) and whole["updates"].get("transfers") == "none"
+    is_fine = (
+        all(row.get("agrees", True) for row in whole["workloads"])
+        and whole["updates"].get("transfers") == "none"
+    )
     return 0 if is_fine and whole.get("tests", {"status": 0})["status"] == 0 else 1
 
 

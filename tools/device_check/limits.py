@@ -7,7 +7,13 @@ import time
 from typing import Any
 
 # Bytes per second by the makers' data sheets, by a part of the name that JAX gives.
-DATA_SHEETS = {"H200": 4.8e12, "H100 80GB HBM3": 3.35e12, "H100 PCIe": 2.0e12, "A100-SXM4-80GB": 2.04e12, "A100-SXM4-40GB": 1.56e12}
+DATA_SHEETS = {
+    "H200": 4.8e12,
+    "H100 80GB HBM3": 3.35e12,
+    "H100 PCIe": 2.0e12,
+    "A100-SXM4-80GB": 2.04e12,
+    "A100-SXM4-40GB": 1.56e12,
+}
 
 
 def data_sheet(kind: str) -> float | None:

@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def interpreters() -> list[str]:
     """This one, those on the PATH, and those of virtual environments in /opt."""
-    found = [sys.executable, *(path for name in ("python3", "python3.12") if (path := shutil.which(name)))]
+    found = [
+        sys.executable,
+        *(path for name in ("python3", "python3.12") if (path := shutil.which(name))),
+    ]
     return list(dict.fromkeys([*found, *sorted(glob.glob("/opt/*/.venv/bin/python3"))]))
 
 
@@ -26,7 +29,9 @@ def with_jax() -> str:
     for path in interpreters():
         if subprocess.run([path, "-c", "import jax"], capture_output=True).returncode == 0:
             return path
-    raise SystemExit(f"device_check: none of {', '.join(interpreters())} has the package jax (pip install jax)")
+    raise SystemExit(
+        f"device_check: none of {', '.join(interpreters())} has the package jax (pip install jax)"
+    )
 
 
 def unpacked(wheel: Path) -> str:
@@ -39,13 +44,20 @@ def unpacked(wheel: Path) -> str:
 
 def processor_name() -> str:
     with open("/proc/cpuinfo") as lines:
-        return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+        return next(
+            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
+            "unknown",
+        )
 
 
 def driver() -> str:
     """NVIDIA's, or none."""
     try:
-        query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+        query = [
+            "nvidia-smi",
+            "--query-gpu=name,driver_version,memory.total",
+            "--format=csv,noheader",
+        ]
         return subprocess.run(query, capture_output=True, text=True, timeout=30).stdout.strip()
     except OSError:
         return "none"

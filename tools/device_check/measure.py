@@ -21,7 +21,9 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
 def listed(results: Any) -> list[np.ndarray]:
-    return [np.asarray(each) for each in (results if isinstance(results, (list, tuple)) else [results])]
+    return [
+        np.asarray(each) for each in (results if isinstance(results, (list, tuple)) else [results])
+    ]
 
 
 def error(results: Any, expected: Sequence[np.ndarray]) -> float:
@@ -29,9 +31,14 @@ def error(results: Any, expected: Sequence[np.ndarray]) -> float:
 
     def of(got: np.ndarray, right: np.ndarray) -> float:
         wide = right.astype("float64")
-        return float(np.linalg.norm((got.astype("float64") - wide).ravel()) / max(np.linalg.norm(wide.ravel()), 1e-300))
+        return float(
+            np.linalg.norm((got.astype("float64") - wide).ravel())
+            / max(np.linalg.norm(wide.ravel()), 1e-300)
+        )
 
-    return float(np.max([of(got, right) for got, right in zip(listed(results), expected, strict=True)]))
+    return float(
+        np.max([of(got, right) for got, right in zip(listed(results), expected, strict=True)])
+    )
 
 
 def memory(compiled: Any) -> Row:
@@ -83,8 +90,12 @@ def row_of(work: Any, dtype: str, limit: float, seconds: float, keep_program: Ke
         allowed = max(TOLERANCE[dtype], 4 * row["errors"]["jax.numpy"])
         row["agrees"] = all(row["errors"][name] <= allowed for name in ("as_jax", "mode JAX"))
     else:
-        row["agrees"] = all(np.isfinite(each).all() for result in results.values() for each in result)
-    moved = sum(x.nbytes for x in work.arguments) + sum(each.nbytes for each in results["jax.numpy"])
+        row["agrees"] = all(
+            np.isfinite(each).all() for result in results.values() for each in result
+        )
+    moved = sum(x.nbytes for x in work.arguments) + sum(
+        each.nbytes for each in results["jax.numpy"]
+    )
     del results, expected
 
     times = in_turn(functions, jax.block_until_ready, seconds)
@@ -98,12 +109,21 @@ def row_of(work: Any, dtype: str, limit: float, seconds: float, keep_program: Ke
     row["ratio"]["mode JAX, NumPy"] = ratio(times["mode JAX"], times["jax.numpy"])
     row["seconds through NumPy"] = {name: statistics.median(each) for name, each in times.items()}
     row["bytes"] = moved
-    row["share of bandwidth"] = {name: moved / each / limit for name, each in row["seconds"].items()}
+    row["share of bandwidth"] = {
+        name: moved / each / limit for name, each in row["seconds"].items()
+    }
     row["times native"] = row["native seconds"] / row["seconds"]["as_jax"]
     return row
 
 
-def rows(purpose: str, dtypes: Sequence[str], limit: float, deadline: float, seconds: float, keep_program: Keep) -> Iterator[Row]:
+def rows(
+    purpose: str,
+    dtypes: Sequence[str],
+    limit: float,
+    deadline: float,
+    seconds: float,
+    keep_program: Keep,
+) -> Iterator[Row]:
     """A row for each workload and dtype. After the deadline they only say that there was no time."""
     import jax_workloads
 
@@ -116,7 +136,13 @@ def rows(purpose: str, dtypes: Sequence[str], limit: float, deadline: float, sec
                 continue
             try:
                 work = jax_workloads.MAKERS[name](dtype, *sizes)
-                row |= row_of(work, dtype, limit, seconds, lambda which, text: keep_program(f"{name}.{which}", text))
+                row |= row_of(
+                    work,
+                    dtype,
+                    limit,
+                    seconds,
+                    lambda which, text: keep_program(f"{name}.{which}", text),
+                )
             except Exception as failure:
                 row |= {"agrees": False, "failure": f"{type(failure).__name__}: {failure}"[:2000]}
             yield row
@@ -130,11 +156,17 @@ def updates_stay(purpose: str) -> Row:
     import jax_workloads
 
     work = jax_workloads.digits("float32", *jax_workloads.SIZES[purpose]["digits, one step"])
-    shared = [bt.shared(value, name) for value, name in zip(work.arguments, ("A", "B", "images", "labels"))]
+    shared = [
+        bt.shared(value, name)
+        for value, name in zip(work.arguments, ("A", "B", "images", "labels"))
+    ]
     outputs = bt.clone_replace(work.outputs, dict(zip(work.inputs, shared)))
     step = bt.function([], [], updates=dict(zip(shared[:2], outputs)), mode="JAX")
     theirs = jax.jit(work.in_jax)
-    parameters, data = [jax.device_put(x) for x in work.arguments[:2]], [jax.device_put(x) for x in work.arguments[2:]]
+    parameters, data = (
+        [jax.device_put(x) for x in work.arguments[:2]],
+        [jax.device_put(x) for x in work.arguments[2:]],
+    )
     for _ in range(3):
         step()
         parameters = theirs(*parameters, *data)
@@ -146,7 +178,9 @@ def updates_stay(purpose: str) -> Row:
                 parameters = theirs(*parameters, *data)
     except Exception as failure:
         row["transfers"] = f"{type(failure).__name__}: {failure}"[:1000]
-    differences = [error(mine.get_value(), [np.asarray(their)]) for mine, their in zip(shared[:2], parameters)]
+    differences = [
+        error(mine.get_value(), [np.asarray(their)]) for mine, their in zip(shared[:2], parameters)
+    ]
     row["error"] = max(differences)
 
     def many_of_theirs() -> Any:

@@ -21,7 +21,9 @@ def line(row: dict[str, Any]) -> str:
     name = f"| {row['workload']}, {' × '.join(map(str, row['sizes']))} | {row['dtype']} |"
     if "seconds" not in row:
         return f"{name} {row.get('left out') or row.get('failure', '').splitlines()[0][:120]} | | | | | | | |"
-    ratios = " | ".join(f"{row['ratio'][each]:.2f}" for each in ("as_jax", "mode JAX", "mode JAX, NumPy"))
+    ratios = " | ".join(
+        f"{row['ratio'][each]:.2f}" for each in ("as_jax", "mode JAX", "mode JAX, NumPy")
+    )
     memory = f"{megabytes(row['memory']['as_jax'])} of {megabytes(row['memory']['jax.numpy'])}"
     share = f"{100 * row['share of bandwidth']['as_jax']:.0f} %"
     wrong = "" if row["agrees"] else " **differs**"
@@ -33,7 +35,11 @@ def line(row: dict[str, Any]) -> str:
 
 def table(report: dict[str, Any]) -> str:
     machine, limits = report["machine"], report["limits"]
-    sheet = f", {limits['data sheet'] / 1e12:.2f} TB/s by its data sheet" if limits["data sheet"] else ""
+    sheet = (
+        f", {limits['data sheet'] / 1e12:.2f} TB/s by its data sheet"
+        if limits["data sheet"]
+        else ""
+    )
     lines = [
         f"{machine['device']} ({machine['driver']}), jax {machine['jax']}, on {machine['processors']} processors "
         f"{machine['processor']}; a copy moves {limits['copy'] / 1e12:.3g} TB/s{sheet}",
@@ -50,6 +56,8 @@ def table(report: dict[str, Any]) -> str:
             else f"updates: {updates}"
         )
     if tests := report.get("tests"):
-        lines.append(", ".join(f"{name} {count}" for name, count in tests.items() if name != "failures"))
+        lines.append(
+            ", ".join(f"{name} {count}" for name, count in tests.items() if name != "failures")
+        )
         lines += [f"failed: {name}" for name in tests["failures"]]
     return "\n".join(lines)

@@ -13,7 +13,9 @@ from typing import Any
 
 from device_check.machine import ROOT
 
-RESULT = re.compile(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+::\S.*?)\s*$|(\S+::\S.*?) (PASSED|FAILED|ERROR|SKIPPED)\b")
+RESULT = re.compile(
+    r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+::\S.*?)\s*$|(\S+::\S.*?) (PASSED|FAILED|ERROR|SKIPPED)\b"
+)
 
 
 def run(platforms: str, seconds: float, chosen: str, log: Path) -> dict[str, Any]:
@@ -24,14 +26,36 @@ def run(platforms: str, seconds: float, chosen: str, log: Path) -> dict[str, Any
     processors = len(os.sched_getaffinity(0))
     several = importlib.util.find_spec("xdist") is not None and processors > 4
     workers = ["-n", str(processors - 2)] if several else []
-    command = [sys.executable, "-m", "pytest", "-v", "-rs", "--tb=short", "-p", "no:cacheprovider", *workers]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-rs",
+        "--tb=short",
+        "-p",
+        "no:cacheprovider",
+        *workers,
+    ]
     tests = ROOT / "tests" / "xla"
-    command += [*(["-k", chosen] if chosen else []), f"--ignore={tests / 'test_device_check.py'}", str(tests)]
-    environment = {**os.environ, "JAX_PLATFORMS": platforms, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), environment.get("PYTHONPATH", "")])
+    command += [
+        *(["-k", chosen] if chosen else []),
+        f"--ignore={tests / 'test_device_check.py'}",
+        str(tests),
+    ]
+    environment = {
+        **os.environ,
+        "JAX_PLATFORMS": platforms,
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+    }
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(ROOT / "tests"), environment.get("PYTHONPATH", "")]
+    )
     environment.setdefault("BITALE_TEST_GRAPHS", "60")
     with open(log, "w") as out:
-        process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
+        process = subprocess.Popen(
+            command, env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT
+        )
         try:
             status: Any = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -55,5 +79,7 @@ def counts(text: str) -> dict[str, Any]:
     by_result: dict[str, Any] = {}
     for result in results.values():
         by_result[result.lower()] = by_result.get(result.lower(), 0) + 1
-    by_result["failures"] = sorted(name for name, result in results.items() if result in ("FAILED", "ERROR"))
+    by_result["failures"] = sorted(
+        name for name, result in results.items() if result in ("FAILED", "ERROR")
+    )
     return by_result

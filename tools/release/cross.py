@@ -29,8 +29,27 @@ def openblas(folder: Path, machine: str) -> Path:
     library = own / "scipy_openblas32" / "lib" / "libscipy_openblas.so"
     if not library.is_file():
         shutil.rmtree(own, ignore_errors=True)
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", own]
-        subprocess.run([*pip, "--only-binary=:all:", "--platform", f"manylinux_2_28_{machine}", f"{package}=={version}"], check=True)
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--dest",
+            own,
+        ]
+        subprocess.run(
+            [
+                *pip,
+                "--only-binary=:all:",
+                "--platform",
+                f"manylinux_2_28_{machine}",
+                f"{package}=={version}",
+            ],
+            check=True,
+        )
         [wheel] = own.glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(own)
@@ -45,12 +64,19 @@ def stub(tag: str, out: Path, root: Path) -> Path:
         with zipfile.ZipFile(wheels[-1]) as archive:
             return Path(archive.extract("bitale/_core.pyi", own))
     if not found.is_file():
-        raise SystemExit(f"wheel: build for this machine first (./dev wheel, or ./dev python): {out} has no wheel for {tag}, python/bitale no module")
+        raise SystemExit(
+            f"wheel: build for this machine first (./dev wheel, or ./dev python): {out} has no wheel for {tag}, python/bitale no module"
+        )
     return found.resolve()
 
 
 def environment(python: Path, machine: str) -> dict[str, str]:
     """What scikit-build-core reads."""
     code = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
-    own = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    return {"_PYTHON_HOST_PLATFORM": f"linux-{machine}", "SETUPTOOLS_EXT_SUFFIX": own.replace(platform.machine(), machine)}
+    own = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    return {
+        "_PYTHON_HOST_PLATFORM": f"linux-{machine}",
+        "SETUPTOOLS_EXT_SUFFIX": own.replace(platform.machine(), machine),
+    }

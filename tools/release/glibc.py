@@ -22,15 +22,27 @@ def compiler() -> Path:
 
 def stubs(folder: Path, version: str, machine: str = "x86_64") -> Path:
     """The folder, filled with the stubs of that version."""
-    if (folder / "version").is_file() and (folder / "version").read_text() == f"{machine} {version}":
+    if (folder / "version").is_file() and (
+        folder / "version"
+    ).read_text() == f"{machine} {version}":
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "empty.c"
         source.write_text("int bitale_nothing;\n")
-        command = [compiler(), "cc", "-v", "-target", f"{machine}-linux-gnu.{version}", "-shared", source]
-        answer = subprocess.run([*command, "-o", source.with_suffix(".so")], capture_output=True, text=True)
+        command = [
+            compiler(),
+            "cc",
+            "-v",
+            "-target",
+            f"{machine}-linux-gnu.{version}",
+            "-shared",
+            source,
+        ]
+        answer = subprocess.run(
+            [*command, "-o", source.with_suffix(".so")], capture_output=True, text=True
+        )
     if answer.returncode != 0:
         raise SystemExit(f"wheel: {' '.join(map(str, command))} failed:\n{answer.stderr}")
     files = [Path(word) for word in re.findall(r"\S+/lib\w+\.(?:so\.\d+|a)", answer.stderr)]

@@ -31,7 +31,11 @@ BUILD = ROOT / "build" / "package"
 def build(out: Path) -> list[Path]:
     stubs = glibc.stubs(ROOT / "build" / f"glibc-{GLIBC}", GLIBC, platform.machine())
     parts = ("TESTS", "EXAMPLES", "BENCH", "PYTHON")
-    options = [f"-DBITALE_GLIBC_STUBS={stubs}", f"-DBITALE_OPENBLAS={openblas()}", *(f"-DBITALE_BUILD_{part}=OFF" for part in parts)]
+    options = [
+        f"-DBITALE_GLIBC_STUBS={stubs}",
+        f"-DBITALE_OPENBLAS={openblas()}",
+        *(f"-DBITALE_BUILD_{part}=OFF" for part in parts),
+    ]
     # As for wheels: the compiler's cache compares options, and the compiler's name.
     options += ["-DBITALE_WERROR=OFF", f"-DCMAKE_CXX_COMPILER={os.environ.get('CXX', 'g++')}"]
     run("cmake", "--preset", "release", "-B", BUILD, *options)
@@ -57,7 +61,11 @@ def problems(archive: Path) -> list[str]:
                 with open(Path(folder) / one.name, "rb") as file:
                     found += check.of_library(one.name, ELFFile(file), GLIBC)
         licences = {Path(one.name).stem for one in files if "/licenses/bitale/" in one.name}
-        found += [f"{archive.name} lacks the licence of {part}" for part in ("bitale", "llvm", "boost", "openblas") if part not in licences]
+        found += [
+            f"{archive.name} lacks the licence of {part}"
+            for part in ("bitale", "llvm", "boost", "openblas")
+            if part not in licences
+        ]
     return found
 
 

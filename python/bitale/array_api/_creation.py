@@ -10,16 +10,37 @@ import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.array_api._dtypes import as_dtype, as_symbolic, check_device, complex64, complex128, default_float, dtype_of, float64, int64
+from bitale.array_api._dtypes import (
+    as_dtype,
+    as_symbolic,
+    check_device,
+    complex64,
+    complex128,
+    default_float,
+    dtype_of,
+    float64,
+    int64,
+)
 from bitale.array_api._eager import Array, _map, standard
 
 
 def is_symbolic(*values: Any) -> bool:
-    return builtins.any(is_symbolic(*each) if isinstance(each, (tuple, list)) else isinstance(each, bt.graph.basic.Variable) for each in values)
+    return builtins.any(
+        is_symbolic(*each)
+        if isinstance(each, (tuple, list))
+        else isinstance(each, bt.graph.basic.Variable)
+        for each in values
+    )
 
 
 def _default_dtype(value: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    kinds = {"b": np.dtype("bool"), "i": int64, "u": value.dtype, "f": default_float(), "c": complex128 if default_float() == float64 else complex64}
+    kinds = {
+        "b": np.dtype("bool"),
+        "i": int64,
+        "u": value.dtype,
+        "f": default_float(),
+        "c": complex128 if default_float() == float64 else complex64,
+    }
     if value.dtype.kind not in kinds:
         raise TypeError(f"expected numbers, got {value.dtype}")
     out: np.dtype[Any] = kinds[value.dtype.kind]
@@ -52,7 +73,11 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if isinstance(obj, Array):
         if copy is False and target not in (None, obj.dtype):
             raise ValueError("asarray: another dtype needs a copy")
-        return Array._of(obj._value.astype(target or obj.dtype, copy=True) if copy or target not in (None, obj.dtype) else obj._value)
+        return Array._of(
+            obj._value.astype(target or obj.dtype, copy=True)
+            if copy or target not in (None, obj.dtype)
+            else obj._value
+        )
     if isinstance(obj, (np.ndarray, np.generic)) or hasattr(obj, "__dlpack__"):
         value = np.asarray(obj)
         as_dtype(target or value.dtype)
@@ -62,8 +87,12 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     plain = _map(lambda each: each._value if isinstance(each, Array) else each, obj)
     value = np.asarray(plain)
     if value.dtype == object:
-        raise OverflowError("asarray: expected numbers that fit the dtypes of the standard, in lists of equal lengths")
-    holds_arrays = isinstance(obj, (list, tuple)) and builtins.any(isinstance(each, Array) for each in obj)
+        raise OverflowError(
+            "asarray: expected numbers that fit the dtypes of the standard, in lists of equal lengths"
+        )
+    holds_arrays = isinstance(obj, (list, tuple)) and builtins.any(
+        isinstance(each, Array) for each in obj
+    )
     if target is not None:
         return Array._of(np.asarray(plain, dtype=target))
     return Array._of(value if holds_arrays else value.astype(_default_dtype(value)))
@@ -76,7 +105,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _shape(shape: Any) -> Any:
-    return (shape,) if isinstance(shape, (builtins.int, Array)) or is_symbolic(shape) else tuple(shape)
+    return (
+        (shape,) if isinstance(shape, (builtins.int, Array)) or is_symbolic(shape) else tuple(shape)
+    )
 
 
 def _filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Any:
@@ -123,7 +154,13 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     """An array of another one's shape and dtype, whose elements are all one value."""
     check_device(device)
     target = as_dtype(dtype or dtype_of(x))
-    return _full_like(x, fill_value if isinstance(fill_value, Array) or is_symbolic(fill_value) else np.asarray(fill_value, target).item(), target.name)
+    return _full_like(
+        x,
+        fill_value
+        if isinstance(fill_value, Array) or is_symbolic(fill_value)
+        else np.asarray(fill_value, target).item(),
+        target.name,
+    )
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -141,7 +178,9 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Any:
     """Numbers with equal steps: int64 of integers, else config.floatX."""
     check_device(device)
     if stop is None:
@@ -149,11 +188,24 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     if is_symbolic(start, stop, step):
         return pt.arange(start, stop, step, dtype=None if dtype is None else as_dtype(dtype).name)
     if dtype is None:
-        dtype = int64 if builtins.all(isinstance(each, builtins.int) for each in (start, stop, step)) else default_float()
+        dtype = (
+            int64
+            if builtins.all(isinstance(each, builtins.int) for each in (start, stop, step))
+            else default_float()
+        )
     return Array._of(np.arange(start, stop, step, dtype=as_dtype(dtype)))
 
 
-def linspace(start: Any, stop: Any, /, num: builtins.int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: builtins.int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Any:
     """num numbers with equal steps, of which the last is stop unless endpoint is False."""
     check_device(device)
     if num < 0:
@@ -164,11 +216,25 @@ def linspace(start: Any, stop: Any, /, num: builtins.int, *, dtype: Any = None, 
         return pt.linspace(start, stop, num, endpoint=endpoint, dtype=target.name)
     if target.kind == "c":
         return Array._of(np.linspace(start, stop, num, endpoint=endpoint).astype(target))
-    numbers: Any = pt.linspace(np.asarray(start, "float64"), np.asarray(stop, "float64"), num, endpoint=endpoint, dtype=target.name)
+    numbers: Any = pt.linspace(
+        np.asarray(start, "float64"),
+        np.asarray(stop, "float64"),
+        num,
+        endpoint=endpoint,
+        dtype=target.name,
+    )
     return Array._of(numbers.eval())
 
 
-def eye(n_rows: Any, n_cols: Any = None, /, *, k: builtins.int = 0, dtype: Any = None, device: Any = None) -> Any:
+def eye(
+    n_rows: Any,
+    n_cols: Any = None,
+    /,
+    *,
+    k: builtins.int = 0,
+    dtype: Any = None,
+    device: Any = None,
+) -> Any:
     """Ones on a diagonal of a matrix of zeros."""
     check_device(device)
     target = as_dtype(dtype or default_float())

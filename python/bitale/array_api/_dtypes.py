@@ -19,10 +19,32 @@ float32, float64 = np.dtype("float32"), np.dtype("float64")
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 
 _kinds = {
-    "bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f", "complex floating": "c",
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
     "numeric": "iufc",
-}  # fmt: skip
-_names = {each.name for each in (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128)}
+}
+_names = {
+    each.name
+    for each in (
+        bool,
+        int8,
+        int16,
+        int32,
+        int64,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+        float32,
+        float64,
+        complex64,
+        complex128,
+    )
+}
 _python = (builtins.bool, int, float, complex)
 
 
@@ -47,10 +69,14 @@ def promoted(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     """The common dtype. TypeError where the standard defines none: of kinds that are mixed, and of uint64 with signed integers."""
     groups = {"b": "bool", "i": "integer", "u": "integer", "f": "float", "c": "float"}
     if len({groups[each.kind] for each in dtypes}) > 1:
-        raise TypeError(f"the standard does not mix {', '.join(sorted({each.name for each in dtypes}))}: use astype")
+        raise TypeError(
+            f"the standard does not mix {', '.join(sorted({each.name for each in dtypes}))}: use astype"
+        )
     out = np.result_type(*dtypes)
     if out.kind == "f" and dtypes[0].kind in "iu":
-        raise TypeError(f"no integer dtype holds {', '.join(each.name for each in dtypes)}: use astype")
+        raise TypeError(
+            f"no integer dtype holds {', '.join(each.name for each in dtypes)}: use astype"
+        )
     return out
 
 
@@ -69,7 +95,9 @@ def of_scalar(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
         if dtype.kind == "f":
             return np.dtype("complex64" if dtype == float32 else "complex128")
     if not fits:
-        raise TypeError(f"the Python number {value!r} does not go with an array of dtype {dtype.name}")
+        raise TypeError(
+            f"the Python number {value!r} does not go with an array of dtype {dtype.name}"
+        )
     return dtype
 
 
@@ -89,8 +117,17 @@ def as_operands(*given: Any) -> list[Any]:
     dtype = promoted(*arrays)
     for x in given:
         if isinstance(x, _python):
-            dtype = np.result_type(dtype, of_scalar(x, dtype)) if dtype.kind in "fc" else of_scalar(x, dtype)
-    return [pt.constant(np.asarray(x, dtype)) if isinstance(x, _python) else pt.cast(as_symbolic(x), dtype) for x in given]
+            dtype = (
+                np.result_type(dtype, of_scalar(x, dtype))
+                if dtype.kind in "fc"
+                else of_scalar(x, dtype)
+            )
+    return [
+        pt.constant(np.asarray(x, dtype))
+        if isinstance(x, _python)
+        else pt.cast(as_symbolic(x), dtype)
+        for x in given
+    ]
 
 
 def as_operand(value: Any, dtype: np.dtype[Any]) -> Array:
@@ -125,13 +162,17 @@ def astype(x: Any, dtype: Any, /, *, copy: builtins.bool = True, device: Any = N
     check_device(device)
     target = as_dtype(dtype)
     if dtype_of(x).kind == "c" and target.kind != "c":
-        raise TypeError(f"astype: {dtype_of(x).name} to {target.name} would lose the imaginary part: use real")
+        raise TypeError(
+            f"astype: {dtype_of(x).name} to {target.name} would lose the imaginary part: use real"
+        )
     return _cast(x, target.name)
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     """Whether the standard's promotion turns a dtype, or an array's, into another one."""
-    source = dtype_of(from_) if isinstance(from_, Array) or hasattr(from_, "owner") else as_dtype(from_)
+    source = (
+        dtype_of(from_) if isinstance(from_, Array) or hasattr(from_, "owner") else as_dtype(from_)
+    )
     try:
         return promoted(source, as_dtype(to)) == as_dtype(to)
     except TypeError:
@@ -144,9 +185,18 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     others = [each for each in arrays_and_dtypes if not isinstance(each, _python)]
     if not others:
         raise ValueError("result_type: expected at least one array or dtype")
-    out = promoted(*(dtype_of(each) if isinstance(each, Array) or hasattr(each, "owner") else as_dtype(each) for each in others))
+    out = promoted(
+        *(
+            dtype_of(each) if isinstance(each, Array) or hasattr(each, "owner") else as_dtype(each)
+            for each in others
+        )
+    )
     for number in numbers:
-        out = np.result_type(out, of_scalar(number, out)) if out.kind in "fc" else of_scalar(number, out)
+        out = (
+            np.result_type(out, of_scalar(number, out))
+            if out.kind in "fc"
+            else of_scalar(number, out)
+        )
     return out
 
 
@@ -191,7 +241,14 @@ def _dtype_in(type: Any) -> np.dtype[Any]:
 def finfo(type: Any, /) -> FloatInfo:
     """Limits of a float or complex dtype, or an array's."""
     info = np.finfo(_dtype_in(type))
-    return FloatInfo(info.bits, float(info.eps), float(info.max), float(info.min), float(info.smallest_normal), np.dtype(info.dtype))
+    return FloatInfo(
+        info.bits,
+        float(info.eps),
+        float(info.max),
+        float(info.min),
+        float(info.smallest_normal),
+        np.dtype(info.dtype),
+    )
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
@@ -205,7 +262,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
 
 def check_device(device: Any) -> None:
     if device not in (None, "cpu"):
-        raise ValueError(f"expected the device \"cpu\" or None, got {device!r}")
+        raise ValueError(f'expected the device "cpu" or None, got {device!r}')
 
 
 class NamespaceInfo:
@@ -223,11 +280,20 @@ class NamespaceInfo:
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         check_device(device)
         is_double = default_float() == float64
-        return {"real floating": default_float(), "complex floating": complex128 if is_double else complex64, "integral": int64, "indexing": int64}
+        return {
+            "real floating": default_float(),
+            "complex floating": complex128 if is_double else complex64,
+            "integral": int64,
+            "indexing": int64,
+        }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
         check_device(device)
-        return {name: np.dtype(name) for name in sorted(_names) if kind is None or isdtype(np.dtype(name), kind)}
+        return {
+            name: np.dtype(name)
+            for name in sorted(_names)
+            if kind is None or isdtype(np.dtype(name), kind)
+        }
 
 
 def __array_namespace_info__() -> NamespaceInfo:

@@ -41,7 +41,9 @@ class Array:
     __array_priority__ = 2000
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Array:
-        raise TypeError("an Array is made by bitale.array_api.asarray and the other functions of the namespace")
+        raise TypeError(
+            "an Array is made by bitale.array_api.asarray and the other functions of the namespace"
+        )
 
     @classmethod
     def _of(cls, value: Any) -> Array:
@@ -75,7 +77,9 @@ class Array:
     @property
     def T(self) -> Array:
         if self.ndim != 2:
-            raise ValueError(f"x.T is of matrices, got {self.ndim} dimensions: permute_dims, or mT for stacks of matrices")
+            raise ValueError(
+                f"x.T is of matrices, got {self.ndim} dimensions: permute_dims, or mT for stacks of matrices"
+            )
         return Array._of(self._value.T)
 
     @property
@@ -85,12 +89,14 @@ class Array:
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
-            raise ValueError(f"expected a version of the standard up to 2025.12, got {api_version!r}")
+            raise ValueError(
+                f"expected a version of the standard up to 2025.12, got {api_version!r}"
+            )
         return _namespace()
 
     def to_device(self, device: Device, /, *, stream: Any = None) -> Array:
         if stream is not None or device != "cpu":
-            raise ValueError(f"expected the device \"cpu\" and no stream, got {device!r}, {stream!r}")
+            raise ValueError(f'expected the device "cpu" and no stream, got {device!r}, {stream!r}')
         return self
 
     # ---- conversions
@@ -156,7 +162,11 @@ class Array:
     def __setitem__(self, key: Any, value: Any) -> None:
         plain = _map(lambda each: each._value if isinstance(each, Array) else each, key)
         changed = self._value.copy()
-        changed[plain] = value._value if isinstance(value, Array) else _namespace()._as_operand(value, self.dtype)._value
+        changed[plain] = (
+            value._value
+            if isinstance(value, Array)
+            else _namespace()._as_operand(value, self.dtype)._value
+        )
         self._value = changed
 
 
@@ -186,7 +196,9 @@ def is_eager(value: Any) -> bool:
     return isinstance(value, Array)
 
 
-def evaluate(function: Callable[..., Any], args: Any, keywords: Any, *, name: str, needs_shape: bool = False) -> Any:
+def evaluate(
+    function: Callable[..., Any], args: Any, keywords: Any, *, name: str, needs_shape: bool = False
+) -> Any:
     """The function of the Arrays among the arguments, computed by a compiled function of symbolic inputs."""
     values: list[np.ndarray[Any, Any]] = []
     kinds: list[Any] = []
@@ -194,21 +206,36 @@ def evaluate(function: Callable[..., Any], args: Any, keywords: Any, *, name: st
     def leaf(value: Any) -> Any:
         if isinstance(value, Array):
             values.append(value._value)
-            shape = value.shape if needs_shape else tuple(1 if n == 1 else None for n in value.shape)
+            shape = (
+                value.shape if needs_shape else tuple(1 if n == 1 else None for n in value.shape)
+            )
             kinds.append((value.dtype.str, shape))
             return _Operand(len(values) - 1)
         return value
 
-    args, keywords = _map(leaf, tuple(args)), {key: _map(leaf, value) for key, value in keywords.items()}
+    args, keywords = (
+        _map(leaf, tuple(args)),
+        {key: _map(leaf, value) for key, value in keywords.items()},
+    )
     # The text of arguments tells 1, 1.0 and True apart, which are equal.
     key = (name, tuple(kinds), repr(args), repr(sorted(keywords.items())))
     found = _compiled.get(key)
     if found is None:
-        inputs = [pt.TensorType(dtype, shape)() for dtype, shape in ((np.dtype(each), shape) for each, shape in kinds)]
+        inputs = [
+            pt.TensorType(dtype, shape)()
+            for dtype, shape in ((np.dtype(each), shape) for each, shape in kinds)
+        ]
         filled = lambda value: inputs[value.number] if isinstance(value, _Operand) else value  # noqa: E731
-        result = function(*_map(filled, args), **{key: _map(filled, value) for key, value in keywords.items()})
+        result = function(
+            *_map(filled, args), **{key: _map(filled, value) for key, value in keywords.items()}
+        )
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-        compiled = bt.function(inputs, [pt.as_tensor_variable(each) for each in outputs], mode="FAST_COMPILE", on_unused_input="ignore")
+        compiled = bt.function(
+            inputs,
+            [pt.as_tensor_variable(each) for each in outputs],
+            mode="FAST_COMPILE",
+            on_unused_input="ignore",
+        )
         rebuild = type(result) if isinstance(result, (tuple, list)) else None
         found = _compiled[key] = compiled, rebuild
     compiled, rebuild = found
@@ -260,7 +287,14 @@ _operators = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
     "matmul": "matmul",
 }  # fmt: skip
-_comparisons = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+_comparisons = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
 
 
 def _bind_operators() -> None:
@@ -269,7 +303,9 @@ def _bind_operators() -> None:
             if not isinstance(other, (Array, bool, int, float, complex)):
                 return NotImplemented
             xp = _namespace()
-            return getattr(xp, name)(other, self) if is_reflected else getattr(xp, name)(self, other)
+            return (
+                getattr(xp, name)(other, self) if is_reflected else getattr(xp, name)(self, other)
+            )
 
         return method
 
@@ -279,7 +315,9 @@ def _bind_operators() -> None:
             if out is NotImplemented:
                 return out
             if out.dtype != self.dtype or out.shape != self.shape:
-                raise TypeError(f"{name}: the result {out.dtype}{list(out.shape)} does not fit into {self.dtype}{list(self.shape)}")
+                raise TypeError(
+                    f"{name}: the result {out.dtype}{list(out.shape)} does not fit into {self.dtype}{list(self.shape)}"
+                )
             self._value = out._value
             return self
 
@@ -297,7 +335,12 @@ def _bind_operators() -> None:
         setattr(Array, f"__i{short}__", in_place(name))
     for short, name in _comparisons.items():
         setattr(Array, f"__{short}__", binary(name, False))
-    for short, name in {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}.items():
+    for short, name in {
+        "neg": "negative",
+        "pos": "positive",
+        "abs": "abs",
+        "invert": "bitwise_invert",
+    }.items():
         setattr(Array, f"__{short}__", unary(name))
 
 

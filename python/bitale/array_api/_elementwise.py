@@ -17,7 +17,9 @@ _words = {"b": "bool", "iu": "integers", "f": "real floats", "fc": "floats", "iu
 
 def _checked(name: str, kinds: str, operand: Any) -> None:
     if dtype_of(operand).kind not in kinds:
-        raise TypeError(f"{name}: expected {_words.get(kinds, 'another dtype')}, got {operand.dtype}")
+        raise TypeError(
+            f"{name}: expected {_words.get(kinds, 'another dtype')}, got {operand.dtype}"
+        )
 
 
 def _named(function: Any, name: str, doc: str) -> Any:
@@ -49,7 +51,11 @@ def _unless_integer(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _to_nearest(x: Any) -> Any:
-    return pt.complex(pt.round(pt.real(x)), pt.round(pt.imag(x))) if dtype_of(x).kind == "c" else pt.round(x)
+    return (
+        pt.complex(pt.round(pt.real(x)), pt.round(pt.imag(x)))
+        if dtype_of(x).kind == "c"
+        else pt.round(x)
+    )
 
 
 def _bool_of(value: bool) -> Callable[[Any], Any]:
@@ -80,7 +86,9 @@ sinh = _one("sinh", "fc", pt.sinh, "The hyperbolic sine.")
 sqrt = _one("sqrt", "fc", pt.sqrt, "The square root.")
 tan = _one("tan", "fc", pt.tan, "The tangent.")
 tanh = _one("tanh", "fc", pt.tanh, "The hyperbolic tangent.")
-signbit = _one("signbit", "f", pt.signbit, "Whether the sign is negative, which tells -0.0 from 0.0.")
+signbit = _one(
+    "signbit", "f", pt.signbit, "Whether the sign is negative, which tells -0.0 from 0.0."
+)
 conj = _one("conj", "iufc", pt.conj, "The complex conjugate; of real numbers themselves.")
 real = _one("real", "iufc", pt.real, "The real part.")
 imag = _one("imag", "c", pt.imag, "The imaginary part.")
@@ -89,11 +97,28 @@ negative = _one("negative", "iufc", lambda x: -x, "-x; unsigned integers wrap.")
 positive = _one("positive", "iufc", lambda x: x, "x.")
 square = _one("square", "iufc", pt.sqr, "x * x.")
 sign = _one("sign", "iufc", pt.sign, "-1, 0 or 1; of a complex number its direction.")
-ceil = _one("ceil", "iuf", _unless_integer(pt.ceil), "The smallest whole number not below x; integers are themselves.")
-floor = _one("floor", "iuf", _unless_integer(pt.floor), "The largest whole number not above x; integers are themselves.")
+ceil = _one(
+    "ceil",
+    "iuf",
+    _unless_integer(pt.ceil),
+    "The smallest whole number not below x; integers are themselves.",
+)
+floor = _one(
+    "floor",
+    "iuf",
+    _unless_integer(pt.floor),
+    "The largest whole number not above x; integers are themselves.",
+)
 trunc = _one("trunc", "iuf", _unless_integer(pt.trunc), "The whole part; integers are themselves.")
-round = _one("round", "iufc", _unless_integer(_to_nearest), "The nearest whole number, the even one of two; integers are themselves.")
-isfinite = _one("isfinite", "biufc", _for_floats(pt.isfinite, True), "Whether x is neither infinite nor nan.")
+round = _one(
+    "round",
+    "iufc",
+    _unless_integer(_to_nearest),
+    "The nearest whole number, the even one of two; integers are themselves.",
+)
+isfinite = _one(
+    "isfinite", "biufc", _for_floats(pt.isfinite, True), "Whether x is neither infinite nor nan."
+)
 isinf = _one("isinf", "biufc", _for_floats(pt.isinf, False), "Whether x is infinite.")
 isnan = _one("isnan", "biufc", _for_floats(pt.isnan, False), "Whether x is nan.")
 logical_not = _one("logical_not", "b", pt.invert, "not x.")
@@ -125,8 +150,12 @@ logical_xor = _two("logical_xor", "b", pt.xor, "Exactly one.")
 bitwise_and = _two("bitwise_and", "biu", pt.and_, "The bits of both.")
 bitwise_or = _two("bitwise_or", "biu", pt.or_, "The bits of one or both.")
 bitwise_xor = _two("bitwise_xor", "biu", pt.xor, "The bits of exactly one.")
-bitwise_left_shift = _two("bitwise_left_shift", "iu", pt.left_shift, "x1 with its bits shifted left by x2.")
-bitwise_right_shift = _two("bitwise_right_shift", "iu", pt.right_shift, "x1 with its bits shifted right by x2.")
+bitwise_left_shift = _two(
+    "bitwise_left_shift", "iu", pt.left_shift, "x1 with its bits shifted left by x2."
+)
+bitwise_right_shift = _two(
+    "bitwise_right_shift", "iu", pt.right_shift, "x1 with its bits shifted right by x2."
+)
 
 
 @standard
@@ -159,4 +188,3 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
             promoted(dtype, dtype_of(bound))
         out = function(pt.cast(out, other.dtype), other)
     return pt.cast(out, dtype.name)
-

@@ -39,7 +39,11 @@ def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Any:
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     """Arrays joined along an axis; flattened for None."""
     arrays = _in_one_dtype(list(arrays))
-    return pt.concatenate([each.flatten() for each in arrays], axis=0) if axis is None else pt.concatenate(arrays, axis=axis)
+    return (
+        pt.concatenate([each.flatten() for each in arrays], axis=0)
+        if axis is None
+        else pt.concatenate(arrays, axis=axis)
+    )
 
 
 @standard

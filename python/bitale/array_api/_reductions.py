@@ -99,7 +99,9 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any
 
 
 @standard
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
     """Running sums along an axis, which vectors need not name; include_initial: from 0 on."""
     x = _numbers(x, "cumulative_sum", "iufc")
     target = _accumulated(dtype_of(x)) if dtype is None else as_dtype(dtype).name
@@ -107,7 +109,9 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, inc
 
 
 @standard
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
     """Running products along an axis, which vectors need not name; include_initial: from 1 on."""
     x = _numbers(x, "cumulative_prod", "iufc")
     target = _accumulated(dtype_of(x)) if dtype is None else as_dtype(dtype).name

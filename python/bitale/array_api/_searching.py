@@ -107,10 +107,16 @@ def _unique(x: Any) -> UniqueAll:
     order = pt.lexsort(keys)
     sorted_ = flat[order]
     n = flat.shape[0]
-    is_first = pt.concatenate([pt.ones((pt.minimum(n, 1),), dtype="bool"), pt.neq(sorted_[1:], sorted_[:-1])])
+    is_first = pt.concatenate(
+        [pt.ones((pt.minimum(n, 1),), dtype="bool"), pt.neq(sorted_[1:], sorted_[:-1])]
+    )
     starts = pt.flatnonzero(is_first)
     counts = pt.diff(pt.concatenate([starts, n.reshape((1,))])) if kind else None
-    inverse = pt.zeros((n,), dtype="int64")[order].set(pt.cumsum(is_first) - 1).reshape(x.shape, ndim=x.ndim)
+    inverse = (
+        pt.zeros((n,), dtype="int64")[order]
+        .set(pt.cumsum(is_first) - 1)
+        .reshape(x.shape, ndim=x.ndim)
+    )
     return UniqueAll(sorted_[starts], order[starts], inverse, counts)
 
 

@@ -9,7 +9,22 @@ from bitale import _core
 from bitale.array_api._dtypes import as_dtype, as_symbolic, check_device, default_float, dtype_of
 from bitale.array_api._eager import Array, standard
 
-__all__ = ["fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft", "rfftfreq", "rfftn"]
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
 
 
 def _floats(x: Any, name: str, kinds: str) -> Any:
@@ -20,7 +35,9 @@ def _floats(x: Any, name: str, kinds: str) -> Any:
 
 
 def _line(name: str, function: Any, kinds: str, doc: str) -> Any:
-    def transform(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+    def transform(
+        x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+    ) -> Any:
         return function(_floats(x, name, kinds), n=n, axis=axis, norm=norm)
 
     transform.__name__ = transform.__qualname__ = name
@@ -41,11 +58,18 @@ fft = _line("fft", _fft.fft, "fc", "The transform along an axis.")
 ifft = _line("ifft", _fft.ifft, "fc", "The inverse of fft.")
 rfft = _line("rfft", _core._rfft, "f", "The first half of fft of real numbers.")
 irfft = _line("irfft", _core._irfft, "fc", "The inverse of rfft.")
-hfft = _line("hfft", _fft.hfft, "fc", "The transform of numbers of which x is the first half, and the other its conjugate.")
+hfft = _line(
+    "hfft",
+    _fft.hfft,
+    "fc",
+    "The transform of numbers of which x is the first half, and the other its conjugate.",
+)
 ihfft = _line("ihfft", _fft.ihfft, "f", "The inverse of hfft.")
 fftn = _grid("fftn", _fft.fftn, "fc", "The transform along several axes.")
 ifftn = _grid("ifftn", _fft.ifftn, "fc", "The inverse of fftn.")
-rfftn = _grid("rfftn", _fft.rfftn, "f", "The half of fftn of real numbers that determines the other.")
+rfftn = _grid(
+    "rfftn", _fft.rfftn, "f", "The half of fftn of real numbers that determines the other."
+)
 irfftn = _grid("irfftn", _fft.irfftn, "fc", "The inverse of rfftn.")
 
 

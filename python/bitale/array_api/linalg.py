@@ -66,7 +66,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The product of vectors along an axis, with the conjugate of the first."""
     x1, x2 = _numbers("vecdot", x1, x2)
     if not all(-x.ndim <= axis < 0 for x in (x1, x2)):
-        raise ValueError(f"vecdot: expected an axis from -{min(x1.ndim, x2.ndim)} to -1, got {axis}")
+        raise ValueError(
+            f"vecdot: expected an axis from -{min(x1.ndim, x2.ndim)} to -1, got {axis}"
+        )
     return pt.vecdot(x1, x2, axis=axis)
 
 
@@ -152,7 +154,9 @@ def eig(x: Any, /) -> EigResult:
 def eigvals(x: Any, /) -> Any:
     """Eigenvalues."""
     x = _matrices(x, "eigvals", is_square=True)
-    return pt.cast(_linalg.eigvals(x), "complex64" if x.dtype in ("float32", "complex64") else "complex128")
+    return pt.cast(
+        _linalg.eigvals(x), "complex64" if x.dtype in ("float32", "complex64") else "complex128"
+    )
 
 
 @standard
@@ -224,7 +228,9 @@ def slogdet(x: Any, /) -> SlogdetResult:
 def solve(x1: Any, x2: Any, /) -> Any:
     """The solutions of linear systems; x2 is one vector, or stacks of matrices."""
     x1, x2 = as_operands(x1, x2)
-    return _linalg.solve(_matrices(x1, "solve", is_square=True), x2, b_ndim=1 if x2.ndim == 1 else 2)
+    return _linalg.solve(
+        _matrices(x1, "solve", is_square=True), x2, b_ndim=1 if x2.ndim == 1 else 2
+    )
 
 
 @standard

@@ -18,7 +18,9 @@ _verbs = (cache, config, doctor, view, export, bench)
 class _Completion(argparse.Action):
     """Prints the script that teaches a shell to complete the command line."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
         try:
             import shtab
         except ImportError:
@@ -30,10 +32,14 @@ class _Completion(argparse.Action):
 class _CmakeFolder(argparse.Action):
     """Prints the folder for CMake's bitale_DIR and ends."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
         folder = Path(bitale.__file__).resolve().parent / "cmake"
         if not folder.is_dir():
-            parser.error("--cmake-dir: an installed Bitale has a CMake package, a checkout has none; cmake --install makes one")
+            parser.error(
+                "--cmake-dir: an installed Bitale has a CMake package, a checkout has none; cmake --install makes one"
+            )
         print(folder)
         parser.exit(0)
 
@@ -42,13 +48,21 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of all verbs."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print the result as JSON")
-    top = argparse.ArgumentParser(prog="bitale", description="Manages the cache, flags and installation of Bitale.")
+    top = argparse.ArgumentParser(
+        prog="bitale", description="Manages the cache, flags and installation of Bitale."
+    )
     top.add_argument("--version", action="version", version=f"bitale {bitale.__version__}")
     top.add_argument(
-        "--completion", action=_Completion, choices=("bash", "zsh", "tcsh"), help="print completions for a shell"
+        "--completion",
+        action=_Completion,
+        choices=("bash", "zsh", "tcsh"),
+        help="print completions for a shell",
     )
     top.add_argument(
-        "--cmake-dir", action=_CmakeFolder, nargs=0, help="print the folder of the CMake package, for -Dbitale_DIR= in a C++ project"
+        "--cmake-dir",
+        action=_CmakeFolder,
+        nargs=0,
+        help="print the folder of the CMake package, for -Dbitale_DIR= in a C++ project",
     )
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in _verbs:
@@ -63,7 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = options.run(options)
     except (bitale.InternalError, ArithmeticError, AssertionError):
         raise  # an internal error: with the traceback
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, ImportError, NotImplementedError) as error:
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ImportError,
+        NotImplementedError,
+    ) as error:
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
         print(f"bitale: error: {message}", file=sys.stderr)
         return 1

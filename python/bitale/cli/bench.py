@@ -14,8 +14,12 @@ from bitale.cli.table import duration, table
 
 
 def add(verbs: Any, common: Any) -> None:
-    parser = verbs.add_parser("bench", parents=[common], help="measure this machine for some seconds")
-    parser.add_argument("--seconds", type=float, default=0.3, help="time spent on each figure (default %(default)s)")
+    parser = verbs.add_parser(
+        "bench", parents=[common], help="measure this machine for some seconds"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=0.3, help="time spent on each figure (default %(default)s)"
+    )
     parser.set_defaults(run=run, show=show)
 
 
@@ -23,7 +27,9 @@ def run(options: Any) -> dict[str, Any]:
     if not options.seconds > 0:
         raise ValueError(f"bench: expected a positive number of seconds, got {options.seconds}")
     figures = [_compared(name, make, options.seconds) for name, make in _tasks.items()]
-    figures.append({"what": "compiling a small function", "bitale": _compiling(options.seconds), "numpy": None})
+    figures.append(
+        {"what": "compiling a small function", "bitale": _compiling(options.seconds), "numpy": None}
+    )
     return {"version": bitale.__version__, "numpy_version": np.__version__, "figures": figures}
 
 
@@ -32,7 +38,9 @@ def show(result: dict[str, Any]) -> str:
     for figure in result["figures"]:
         numpy = figure["numpy"]
         ratio = f"{numpy / figure['bitale']:.1f}" if numpy else ""
-        rows.append([figure["what"], duration(figure["bitale"]), duration(numpy) if numpy else "", ratio])
+        rows.append(
+            [figure["what"], duration(figure["bitale"]), duration(numpy) if numpy else "", ratio]
+        )
     return table(rows, right=[1, 2, 3])
 
 
@@ -58,7 +66,9 @@ def _measure(call: Callable[[], Any], seconds: float) -> float:
     return statistics.median(samples)
 
 
-def _compared(what: str, make: Callable[[], tuple[Any, Callable[..., Any], list[Any]]], seconds: float) -> dict[str, Any]:
+def _compared(
+    what: str, make: Callable[[], tuple[Any, Callable[..., Any], list[Any]]], seconds: float
+) -> dict[str, Any]:
     ours, theirs, arguments = make()
     return {
         "what": what,
@@ -75,7 +85,11 @@ def _smallest_call() -> Any:
 def _formula() -> Any:
     x = tensor.dvector("x")
     function = bitale.function([x], tensor.tanh(x) * tensor.exp(-x * x) + x)
-    return function, lambda x: np.tanh(x) * np.exp(-x * x) + x, [np.random.default_rng(0).normal(size=1_000_000)]
+    return (
+        function,
+        lambda x: np.tanh(x) * np.exp(-x * x) + x,
+        [np.random.default_rng(0).normal(size=1_000_000)],
+    )
 
 
 def _softmax() -> Any:
@@ -85,12 +99,18 @@ def _softmax() -> Any:
         powers = np.exp(x - x.max(axis=1, keepdims=True))
         return powers / powers.sum(axis=1, keepdims=True)
 
-    return bitale.function([x], tensor.softmax(x, axis=1)), with_numpy, [np.random.default_rng(0).normal(size=(1000, 500))]
+    return (
+        bitale.function([x], tensor.softmax(x, axis=1)),
+        with_numpy,
+        [np.random.default_rng(0).normal(size=(1000, 500))],
+    )
 
 
 def _gradient() -> Any:
     x, w = tensor.dmatrix("x"), tensor.dvector("w")
-    function = bitale.function([x, w], bitale.grad(tensor.log1p(tensor.exp(-tensor.dot(x, w))).mean(), w))
+    function = bitale.function(
+        [x, w], bitale.grad(tensor.log1p(tensor.exp(-tensor.dot(x, w))).mean(), w)
+    )
     rng = np.random.default_rng(0)
 
     def with_numpy(x: Any, w: Any) -> Any:
@@ -102,7 +122,11 @@ def _gradient() -> Any:
 def _product() -> Any:
     x, y = tensor.dmatrices("x", "y")
     rng = np.random.default_rng(0)
-    return bitale.function([x, y], x @ y), np.matmul, [rng.normal(size=(300, 300)), rng.normal(size=(300, 300))]
+    return (
+        bitale.function([x, y], x @ y),
+        np.matmul,
+        [rng.normal(size=(300, 300)), rng.normal(size=(300, 300))],
+    )
 
 
 _tasks = {

@@ -25,11 +25,28 @@ def add(verbs: Any, common: Any) -> None:
         ("path", path, lambda result: result["path"], "print the compile directory"),
         ("list", listing, show_listing, "list the cache entries, most recently used first"),
         ("clear", clear, show_removed, "remove all compiled code of this compile directory"),
-        ("purge", purge, show_removed, "remove the compiled code of every compile directory below base_compiledir"),
-        ("unlock", unlock, show_unlock, "show whether processes wait for each other; locks are never stale"),
-        ("cleanup", cleanup, show_removed, "remove damaged entries, and files left behind by killed processes"),
+        (
+            "purge",
+            purge,
+            show_removed,
+            "remove the compiled code of every compile directory below base_compiledir",
+        ),
+        (
+            "unlock",
+            unlock,
+            show_unlock,
+            "show whether processes wait for each other; locks are never stale",
+        ),
+        (
+            "cleanup",
+            cleanup,
+            show_removed,
+            "remove damaged entries, and files left behind by killed processes",
+        ),
     ):
-        verb = inner.add_parser(name, parents=[common], help=text, description=text[0].upper() + text[1:] + ".")
+        verb = inner.add_parser(
+            name, parents=[common], help=text, description=text[0].upper() + text[1:] + "."
+        )
         verb.set_defaults(run=_of(action), show=view)
 
 
@@ -53,7 +70,8 @@ def listing() -> dict[str, Any]:
         "path": bitale.config.compiledir,
         "enabled": bitale.config.cache,
         "limit": bitale.config.cache__size * 2**20,
-        "bytes": sum(entry["bytes"] for entry in entries) + sum(file["bytes"] for file in temporary),
+        "bytes": sum(entry["bytes"] for entry in entries)
+        + sum(file["bytes"] for file in temporary),
         "entries": entries,
         "temporary": temporary,
     }
@@ -65,11 +83,15 @@ def show_listing(result: dict[str, Any]) -> str:
         rows = [["key", "size", "last used", ""]]
         for entry in result["entries"]:
             used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["used"]))
-            rows.append([entry["key"], size(entry["bytes"]), used, "" if entry["intact"] else "damaged"])
+            rows.append(
+                [entry["key"], size(entry["bytes"]), used, "" if entry["intact"] else "damaged"]
+            )
         lines.append(table(rows, right=[1]))
     abandoned = sum(file["abandoned"] for file in result["temporary"])
     if abandoned:
-        lines.append(f"{abandoned} files were left behind by killed processes; `bitale cache cleanup` removes them")
+        lines.append(
+            f"{abandoned} files were left behind by killed processes; `bitale cache cleanup` removes them"
+        )
     count = len(result["entries"])
     lines.append(
         f"{count} {'entry' if count == 1 else 'entries'}, {size(result['bytes'])} of {size(result['limit'])}, in {result['path']}"
@@ -88,7 +110,9 @@ def cleanup() -> dict[str, Any]:
 
 def purge() -> dict[str, Any]:
     base = bitale.config.base_compiledir
-    folders = {str(folder) for folder in Path(base).glob("compiledir_*") if folder.is_dir()} | {bitale.config.compiledir}
+    folders = {str(folder) for folder in Path(base).glob("compiledir_*") if folder.is_dir()} | {
+        bitale.config.compiledir
+    }
     total = {"path": base, "files": 0, "bytes": 0}
     for folder in sorted(folders):
         removed = _core.cache_remove_all(os.path.join(folder, _objects))
@@ -115,7 +139,11 @@ def show_removed(result: dict[str, Any]) -> str:
 
 
 def unlock() -> dict[str, Any]:
-    return {"path": bitale.config.compiledir, "claimed": _core.cache_inventory(directory())["claimed"], "removed": 0}
+    return {
+        "path": bitale.config.compiledir,
+        "claimed": _core.cache_inventory(directory())["claimed"],
+        "removed": 0,
+    }
 
 
 def show_unlock(result: dict[str, Any]) -> str:

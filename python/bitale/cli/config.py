@@ -14,7 +14,9 @@ _kinds = {"default": "default", "BITALE_FLAGS": "environment", "set": "code"}
 def add(verbs: Any, common: Any) -> None:
     parser = verbs.add_parser("config", parents=[common], help="show the configuration flags")
     parser.add_argument("flags", nargs="*", metavar="FLAG", help="these only")
-    parser.add_argument("--changed", action="store_true", help="only those that differ from their defaults")
+    parser.add_argument(
+        "--changed", action="store_true", help="only those that differ from their defaults"
+    )
     parser.add_argument("--short", action="store_true", help="without the documentation")
     parser.set_defaults(run=run, show=show)
 
@@ -54,7 +56,9 @@ def show(flags: list[dict[str, Any]]) -> str:
     if not flags:
         return "All flags have their default values."
     if "doc" not in flags[0]:
-        return table([[flag["name"], flag["value"], _source(flag), flag.get("error", "")] for flag in flags])
+        return table(
+            [[flag["name"], flag["value"], _source(flag), flag.get("error", "")] for flag in flags]
+        )
     return "\n".join(_entry(flag) for flag in flags)
 
 

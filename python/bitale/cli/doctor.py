@@ -25,7 +25,9 @@ _marks = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 
 def add(verbs: Any, common: Any) -> None:
     text = "report processor, LLVM, BLAS, compiler and cache, and test them"
-    parser = verbs.add_parser("doctor", parents=[common], help=text, description=text[0].upper() + text[1:] + ".")
+    parser = verbs.add_parser(
+        "doctor", parents=[common], help=text, description=text[0].upper() + text[1:] + "."
+    )
     parser.set_defaults(run=run, show=show)
 
 
@@ -34,7 +36,11 @@ def run(options: Any) -> dict[str, Any]:
     vectors = [_vector_width()] if found["llvm"] else []
     found = _core.system_report()  # whose width may have changed
     checks = [
-        _check("bitale", "ok", f"{bitale.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"),
+        _check(
+            "bitale",
+            "ok",
+            f"{bitale.__version__}, Python {platform.python_version()}, NumPy {np.__version__}",
+        ),
         _platform(),
         _processor(found),
         _llvm(found),
@@ -78,7 +84,12 @@ def _platform() -> dict[str, str]:
     if (system, machine) in _TESTED and library == "glibc":
         return _check("platform", "ok", text, "")
     if (system, machine) in _BUILT:
-        return _check("platform", "note", text, "wheels are built for it; only parts of the tests have been run, in an emulator")
+        return _check(
+            "platform",
+            "note",
+            text,
+            "wheels are built for it; only parts of the tests have been run, in an emulator",
+        )
     return _check("platform", "note", text, "not supported: Bitale has not been tested here")
 
 
@@ -97,7 +108,12 @@ def _processor(found: dict[str, Any]) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     text = f"{_processor_name()}, {cores} cores; target {found['target']}, vectors of {8 * found['vector_bytes']} bits"
     if platform.machine() == "x86_64" and "avx2" not in found["cpu_features"]:
-        return _check("processor", "note", text, "without AVX2 all works, with the narrowest vectors; no speed was measured there")
+        return _check(
+            "processor",
+            "note",
+            text,
+            "without AVX2 all works, with the narrowest vectors; no speed was measured there",
+        )
     return _check("processor", "ok", text, " ".join(found["cpu_features"]))
 
 
@@ -113,8 +129,14 @@ def _vector_width() -> dict[str, str]:
         f"{bits} bits: {elementary:.2f} ns an element for exp and tanh, {plain:.2f} for arithmetic"
         for bits, (elementary, plain) in found.times.items()
     )
-    kept = "" if found.is_kept else "the compile directory can't be written, so other processes will measure again"
-    return _check("vectors", "ok" if found.is_kept else "note", f"of {found.bits} bits ({compared})", kept)
+    kept = (
+        ""
+        if found.is_kept
+        else "the compile directory can't be written, so other processes will measure again"
+    )
+    return _check(
+        "vectors", "ok" if found.is_kept else "note", f"of {found.bits} bits ({compared})", kept
+    )
 
 
 def _llvm(found: dict[str, Any]) -> dict[str, str]:
@@ -139,7 +161,12 @@ def _compiler() -> dict[str, str]:
     for name in [given] if given else ["g++", "c++", "clang++"]:
         if file := shutil.which(name):
             return _check("compiler", "ok", f"{file}, {_first_line([file, '--version'])}")
-    return _check("compiler", "note", f"not found: {given or 'g++, c++, clang++'}", "native code does not need one")
+    return _check(
+        "compiler",
+        "note",
+        f"not found: {given or 'g++, c++, clang++'}",
+        "native code does not need one",
+    )
 
 
 def _first_line(command: list[str]) -> str:
@@ -153,7 +180,12 @@ def _first_line(command: list[str]) -> str:
 def _flags() -> dict[str, str]:
     flags = _core.config_flags()
     if problems := [problem for flag in flags if (problem := config.invalid(flag["name"]))]:
-        return _check("flags", "fail", f"{len(problems)} with a value that is not allowed", "; ".join(problems))
+        return _check(
+            "flags",
+            "fail",
+            f"{len(problems)} with a value that is not allowed",
+            "; ".join(problems),
+        )
     changed = [f"{flag['name']}={flag['value']}" for flag in flags if flag["source"] != "default"]
     return _check("flags", "ok", ", ".join(changed) or "all have their default values")
 
@@ -165,8 +197,15 @@ def _cache() -> dict[str, str]:
     damaged = sum(not entry["intact"] for entry in state["entries"])
     text = f"{state['path']}, {len(state['entries'])} entries, {size(state['bytes'])} of {size(state['limit'])}"
     if problem := _unwritable(cache.directory()):
-        return _check("cache", "note", text, f"{problem}: compiled code is not kept; choose another with the flag compiledir")
-    return _check("cache", "ok", text, f"{damaged} are damaged: bitale cache cleanup" if damaged else "")
+        return _check(
+            "cache",
+            "note",
+            text,
+            f"{problem}: compiled code is not kept; choose another with the flag compiledir",
+        )
+    return _check(
+        "cache", "ok", text, f"{damaged} are damaged: bitale cache cleanup" if damaged else ""
+    )
 
 
 def _unwritable(folder: str) -> str:
@@ -185,7 +224,9 @@ def _unwritable(folder: str) -> str:
 def _jax() -> dict[str, Any]:
     """Mode JAX: the package, and the devices that it has found."""
     if importlib.util.find_spec("jax") is None:
-        return _check("JAX", "note", "not installed", "pip install jax: only mode JAX and bitale.jax need it")
+        return _check(
+            "JAX", "note", "not installed", "pip install jax: only mode JAX and bitale.jax need it"
+        )
     try:
         import bitale.jax
 
@@ -193,14 +234,20 @@ def _jax() -> dict[str, Any]:
     except Exception as error:  # any error of JAX: no device, another version
         return _check("JAX", "note", f"can't be used: {str(error).splitlines()[0]}")
     kinds = ", ".join(sorted({f"{d.platform} {d.device_kind}" for d in devices}))
-    return _check("JAX", "ok", f"{importlib.metadata.version('jax')}, {len(devices)} device{'s' * (len(devices) != 1)}: {kinds}")
+    return _check(
+        "JAX",
+        "ok",
+        f"{importlib.metadata.version('jax')}, {len(devices)} device{'s' * (len(devices) != 1)}: {kinds}",
+    )
 
 
 def _graphviz() -> dict[str, str]:
     file = shutil.which("dot")
     if file:
         return _check("Graphviz", "ok", f"{file}, {_first_line([file, '-V'])}")
-    return _check("Graphviz", "note", "not found", "pictures need its program `dot`; pages of HTML do not")
+    return _check(
+        "Graphviz", "note", "not found", "pictures need its program `dot`; pages of HTML do not"
+    )
 
 
 def _self_test(name: str, mode: str) -> dict[str, str]:
@@ -221,5 +268,14 @@ def _self_test(name: str, mode: str) -> dict[str, str]:
     expected = -(inputs / (1 + np.exp(scores))[:, None]).mean(axis=0)
     right = np.allclose(value, np.log1p(np.exp(-scores)).mean()) and np.allclose(gradient, expected)
     if not right:
-        return _check(name, "fail", "a small function gives wrong values", "please report this, with the output of --json")
-    return _check(name, "ok", f"a small function and its gradient: compiled in {duration(compiled)}, right values")
+        return _check(
+            name,
+            "fail",
+            "a small function gives wrong values",
+            "please report this, with the output of --json",
+        )
+    return _check(
+        name,
+        "ok",
+        f"a small function and its gradient: compiled in {duration(compiled)}, right values",
+    )

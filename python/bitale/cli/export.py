@@ -10,21 +10,29 @@ from bitale.cli.view import find
 
 def add(verbs: Any, common: Any) -> None:
     parser = verbs.add_parser(
-        "export", parents=[common],
+        "export",
+        parents=[common],
         help="write a function as C code, an object file or a StableHLO module, which run without Bitale",
     )
     parser.add_argument(
-        "target", help="package.module:name or script.py:name of a function, or the file of a pickled one; a script is run"
+        "target",
+        help="package.module:name or script.py:name of a function, or the file of a pickled one; a script is run",
     )
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="output folder; default: the function's name")
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", help="output folder; default: the function's name"
+    )
     parser.add_argument("--name", help="name of the C function; default: the function's name")
-    parser.add_argument("--object", action="store_true", help="native code, NAME.o and NAME.h, instead of C")
-    parser.add_argument("--stablehlo", action="store_true", help="a StableHLO module, NAME.mlir, for XLA")
+    parser.add_argument(
+        "--object", action="store_true", help="native code, NAME.o and NAME.h, instead of C"
+    )
+    parser.add_argument(
+        "--stablehlo", action="store_true", help="a StableHLO module, NAME.mlir, for XLA"
+    )
     parser.add_argument(
         "--shape",
         action="append",
         metavar="N,N,..",
-        help="with --stablehlo: lengths of an input, once per input in order (\"\" of a scalar); default: those of the types",
+        help='with --stablehlo: lengths of an input, once per input in order ("" of a scalar); default: those of the types',
     )
     parser.add_argument(
         "--platform",
@@ -35,8 +43,17 @@ def add(verbs: Any, common: Any) -> None:
     parser.add_argument(
         "--for",
         dest="processors",
-        choices=["native", "native-128", "native-256", "native-512", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4",
-                 "aarch64"],
+        choices=[
+            "native",
+            "native-128",
+            "native-256",
+            "native-512",
+            "x86-64",
+            "x86-64-v2",
+            "x86-64-v3",
+            "x86-64-v4",
+            "aarch64",
+        ],
         help="with --object: target processors; default: config.target",
     )
     parser.set_defaults(run=run, show=lambda result: "\n".join(result["files"]))
@@ -45,7 +62,9 @@ def add(verbs: Any, common: Any) -> None:
 def run(options: Any) -> dict[str, Any]:
     function, name = find(options.target)
     if not isinstance(function, _core.Function):
-        raise TypeError(f"export: expected a function, but {options.target} is {type(function).__name__}")
+        raise TypeError(
+            f"export: expected a function, but {options.target} is {type(function).__name__}"
+        )
     if options.processors and not options.object:
         raise ValueError("export: --for goes with --object; C code is for any processor")
     if options.shape and not options.stablehlo:
@@ -56,8 +75,14 @@ def run(options: Any) -> dict[str, Any]:
         raise ValueError("export: --object and --stablehlo are two kinds of output: choose one")
     folder = options.output or name
     if options.stablehlo:
-        shapes = options.shape and [[int(n) for n in text.split(",") if n] for text in options.shape]
-        return {"files": [function.export_stablehlo(folder, shapes, options.name, platform=options.platform)]}
+        shapes = options.shape and [
+            [int(n) for n in text.split(",") if n] for text in options.shape
+        ]
+        return {
+            "files": [
+                function.export_stablehlo(folder, shapes, options.name, platform=options.platform)
+            ]
+        }
     if options.object:
         return {"files": function.export_object(folder, options.name, options.processors)}
     return {"files": function.export_c(folder, options.name)}

@@ -10,7 +10,10 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
     for row in rows:
-        cells = [text.rjust(width) if i in right else text.ljust(width) for i, (text, width) in enumerate(zip(row, widths))]
+        cells = [
+            text.rjust(width) if i in right else text.ljust(width)
+            for i, (text, width) in enumerate(zip(row, widths))
+        ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 

@@ -18,17 +18,24 @@ _graphs = (_core.Variable, _core.Apply, _core.FunctionGraph, _core.Function)
 def add(verbs: Any, common: Any) -> None:
     parser = verbs.add_parser("view", parents=[common], help="draw a graph or function")
     parser.add_argument(
-        "target", help="package.module:name or script.py:name of a variable, list of variables, FunctionGraph or function, "
-        "or the file of a pickled one; a script is run"
+        "target",
+        help="package.module:name or script.py:name of a variable, list of variables, FunctionGraph or function, "
+        "or the file of a pickled one; a script is run",
     )
     parser.add_argument(
-        "-o", "--output", help="file whose extension gives the format (html, svg, png, pdf, dot); default NAME.html"
+        "-o",
+        "--output",
+        help="file whose extension gives the format (html, svg, png, pdf, dot); default NAME.html",
     )
     parser.add_argument("--full", action="store_true", help="draw also variables that have no name")
-    parser.add_argument("--structure", action="store_true", help="draw ops and types as separate nodes")
+    parser.add_argument(
+        "--structure", action="store_true", help="draw ops and types as separate nodes"
+    )
     parser.add_argument("--ids", action="store_true", help="number the nodes")
     parser.add_argument(
-        "--profile", action="store_true", help="run the module or script with profiling, show the function's profile"
+        "--profile",
+        action="store_true",
+        help="run the module or script with profiling, show the function's profile",
     )
     parser.add_argument("--open", action="store_true", help="show the file in the browser")
     parser.set_defaults(run=run, show=lambda result: result["file"])
@@ -45,7 +52,12 @@ def run(options: Any) -> dict[str, Any]:
         bitale.printing.html(graph, file, title=getattr(graph, "name", None) or name)
     else:
         bitale.printing.pydotprint(
-            graph, file, compact=not options.full, structure=options.structure, with_ids=options.ids, print_output_file=False
+            graph,
+            file,
+            compact=not options.full,
+            structure=options.structure,
+            with_ids=options.ids,
+            print_output_file=False,
         )
     if options.open:
         import webbrowser
@@ -61,7 +73,9 @@ def _find_profiled(target: str) -> tuple[Any, str]:
         graph, name = find(target)
         print_profiles()  # only the page was requested
     if not isinstance(graph, _core.Function):
-        raise TypeError(f"view: expected a function to show the profile of, but {target} is {type(graph).__name__}")
+        raise TypeError(
+            f"view: expected a function to show the profile of, but {target} is {type(graph).__name__}"
+        )
     return graph, name
 
 
@@ -70,7 +84,9 @@ def find(target: str) -> tuple[Any, str]:
     module, colon, name = target.rpartition(":")
     if not colon:
         if not os.path.exists(target):
-            raise ValueError(f"view: expected module:name, script.py:name or the file of a pickle, got {target!r}")
+            raise ValueError(
+                f"view: expected module:name, script.py:name or the file of a pickle, got {target!r}"
+            )
         with open(target, "rb") as file:
             graph = pickle.load(file)
         name = os.path.splitext(os.path.basename(target))[0]
@@ -82,7 +98,9 @@ def find(target: str) -> tuple[Any, str]:
             graph = graph[part] if isinstance(graph, dict) else getattr(graph, part)
     members = graph if isinstance(graph, (list, tuple)) and graph else [graph]
     if not all(isinstance(member, _graphs) for member in members):
-        raise TypeError(f"view: expected variables, FunctionGraphs or functions, but {target} is {type(graph).__name__}")
+        raise TypeError(
+            f"view: expected variables, FunctionGraphs or functions, but {target} is {type(graph).__name__}"
+        )
     return graph, name
 
 

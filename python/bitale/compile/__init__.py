@@ -20,8 +20,21 @@ from bitale.compile.debugmode import (
 from bitale.compile.function import Function, function, function_dump
 from bitale.compile.io import Container, In, Out, SymbolicInput, SymbolicOutput
 from bitale.compile.maker import FunctionMaker, std_fgraph
-from bitale.compile.mode import Mode, get_default_mode, get_mode, mode_names, register_linker, register_mode
-from bitale.compile.sharedvalue import SharedVariable, collect_new_shareds, generic, shared, shared_constructor
+from bitale.compile.mode import (
+    Mode,
+    get_default_mode,
+    get_mode,
+    mode_names,
+    register_linker,
+    register_mode,
+)
+from bitale.compile.sharedvalue import (
+    SharedVariable,
+    collect_new_shareds,
+    generic,
+    shared,
+    shared_constructor,
+)
 from bitale.compile.ops import FromFunctionOp, as_op, wrap_py
 
 if TYPE_CHECKING:
@@ -72,8 +85,22 @@ __all__ = [
 
 # Where names are that few programs need, or that differ with the configuration.
 _LATER = {
-    **dict.fromkeys(("FAST_RUN", "FAST_START", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"), "bitale.compile.mode"),
-    **dict.fromkeys(("MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"), "bitale.compile.monitor"),
+    **dict.fromkeys(
+        (
+            "FAST_RUN",
+            "FAST_START",
+            "FAST_COMPILE",
+            "C",
+            "VM",
+            "CVM",
+            "predefined_modes",
+            "predefined_linkers",
+        ),
+        "bitale.compile.mode",
+    ),
+    **dict.fromkeys(
+        ("MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"), "bitale.compile.monitor"
+    ),
     "ProfileStats": "bitale.profile",
 }
 

@@ -19,7 +19,9 @@ class _Override:
         self.parts = parts
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Override) and type(self) is type(other) and self.parts == other.parts
+        return (
+            isinstance(other, _Override) and type(self) is type(other) and self.parts == other.parts
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), self.parts))
@@ -64,43 +66,70 @@ class _OneByOne(_Override):
             answer = override(inputs, outputs, given)
             if isinstance(answer, (list, tuple)):
                 if len(answer) != 1:
-                    raise ValueError(f"OpFromGraph: override {index} returned {len(answer)} results, expected one")
+                    raise ValueError(
+                        f"OpFromGraph: override {index} returned {len(answer)} results, expected one"
+                    )
                 (answer,) = answer
             out.append(answer)
         return out
 
 
-def _override(given: Any, default: Callable[[], Op], is_pullback: bool, of: Sequence[Variable]) -> Any:
+def _override(
+    given: Any, default: Callable[[], Op], is_pullback: bool, of: Sequence[Variable]
+) -> Any:
     if given is None:
         return None
     if isinstance(given, (list, tuple)):
         what = ("pullback", "input") if is_pullback else ("pushforward", "output")
         plain = default()
         if len(given) != len(of):
-            raise ValueError(f"OpFromGraph: {what[0]} is a list of {len(given)}, expected {len(of)}, one per {what[1]}")
+            raise ValueError(
+                f"OpFromGraph: {what[0]} is a list of {len(given)}, expected {len(of)}, one per {what[1]}"
+            )
         for each in given:
             if each is not None and not isinstance(each, Op) and not callable(each):
-                raise TypeError(f"OpFromGraph: {what[0]}: expected functions, ops or None in the list, got {each!r}")
+                raise TypeError(
+                    f"OpFromGraph: {what[0]}: expected functions, ops or None in the list, got {each!r}"
+                )
         parts = tuple(_ByOp(each) if isinstance(each, Op) else each for each in given)
         return _OneByOne(plain, is_pullback, parts)
     return _ByOp(given) if isinstance(given, Op) else given
 
 
-def _closed(inputs: Sequence[Variable], outputs: Sequence[Variable], strict: bool) -> tuple[list[Variable], list[Variable], list[Variable]]:
+def _closed(
+    inputs: Sequence[Variable], outputs: Sequence[Variable], strict: bool
+) -> tuple[list[Variable], list[Variable], list[Variable]]:
     """The graph with plain variables for the constants and shared variables among the inputs, and for the shared variables that
     it reads besides, which are the third result."""
-    if not all(isinstance(side, (list, tuple)) and all(isinstance(each, Variable) for each in side) for side in (inputs, outputs)):
+    if not all(
+        isinstance(side, (list, tuple)) and all(isinstance(each, Variable) for each in side)
+        for side in (inputs, outputs)
+    ):
         return inputs, outputs, []  # type: ignore[return-value]  # refused where the op is made
     given, results = list(inputs), list(outputs)
-    read: list[Variable] = [] if strict else [each for each in _core.graph_inputs(results, given) if _core.is_shared(each) and each not in set(given)]
-    leaves = [each for each in [*given, *read] if isinstance(each, TensorConstant) or _core.is_shared(each)]
+    read: list[Variable] = (
+        []
+        if strict
+        else [
+            each
+            for each in _core.graph_inputs(results, given)
+            if _core.is_shared(each) and each not in set(given)
+        ]
+    )
+    leaves = [
+        each
+        for each in [*given, *read]
+        if isinstance(each, TensorConstant) or _core.is_shared(each)
+    ]
     plain = {each: each.type(name=each.name) for each in leaves}
     if plain:
         results = list(_core.graph_replace(results, plain, strict=False))
     return [plain.get(each, each) for each in [*given, *read]], results, read
 
 
-def _with_connections(inputs: list[Any], outputs: list[Variable], pattern: Sequence[Sequence[bool]]) -> list[Variable]:
+def _with_connections(
+    inputs: list[Any], outputs: list[Variable], pattern: Sequence[Sequence[bool]]
+) -> list[Variable]:
     """The outputs, with no derivative by the inputs that the pattern does not connect with them."""
     if len(pattern) != len(inputs) or any(len(row) != len(outputs) for row in pattern):
         raise ValueError(
@@ -108,7 +137,9 @@ def _with_connections(inputs: list[Any], outputs: list[Variable], pattern: Seque
         )
     out = []
     for k, output in enumerate(outputs):
-        cut = {each: _core.disconnected_grad(each) for each, row in zip(inputs, pattern) if not row[k]}
+        cut = {
+            each: _core.disconnected_grad(each) for each, row in zip(inputs, pattern) if not row[k]
+        }
         out.append(_core.graph_replace([output], cut, strict=False)[0] if cut else output)
     return out
 
@@ -154,28 +185,48 @@ class OpFromGraph(Op):
         fgraph: Any = None,
     ) -> OpFromGraph:
         if destroy_map:
-            raise NotImplementedError("OpFromGraph: destroy_map is not supported: native code plans its memory itself")
-        if fgraph is not None and (list(inputs) != list(fgraph.inputs) or list(outputs) != list(fgraph.outputs)):
+            raise NotImplementedError(
+                "OpFromGraph: destroy_map is not supported: native code plans its memory itself"
+            )
+        if fgraph is not None and (
+            list(inputs) != list(fgraph.inputs) or list(outputs) != list(fgraph.outputs)
+        ):
             raise ValueError("OpFromGraph: inputs and outputs are not those of the fgraph")
         inputs, outputs, read = _closed(inputs, outputs, strict)
         if connection_pattern is not None:
-            outputs = _with_connections(inputs[: len(inputs) - len(read)], outputs, connection_pattern)
-        for given, old, kind in ((pullback, lop_overrides, "pullback"), (pushforward, rop_overrides, "pushforward")):
+            outputs = _with_connections(
+                inputs[: len(inputs) - len(read)], outputs, connection_pattern
+            )
+        for given, old, kind in (
+            (pullback, lop_overrides, "pullback"),
+            (pushforward, rop_overrides, "pushforward"),
+        ):
             if given is not None and old is not None:
                 raise ValueError(f"OpFromGraph: give {kind} or its older name, not both")
             if old is not None:
-                warn_deprecated({"pullback": "lop_overrides", "pushforward": "rop_overrides"}[kind], kind)
+                warn_deprecated(
+                    {"pullback": "lop_overrides", "pushforward": "rop_overrides"}[kind], kind
+                )
 
         def default() -> Op:
             return _core.make_op_from_graph(inputs, outputs, inline, name or "", None, None)
 
         if rop_overrides is not None:
-            one_or_several = rop_overrides if isinstance(rop_overrides, (list, tuple)) else [rop_overrides]
-            older = [each if each is None or isinstance(each, Op) else _WithoutOutputs(each) for each in one_or_several]
+            one_or_several = (
+                rop_overrides if isinstance(rop_overrides, (list, tuple)) else [rop_overrides]
+            )
+            older = [
+                each if each is None or isinstance(each, Op) else _WithoutOutputs(each)
+                for each in one_or_several
+            ]
             pushforward = older if isinstance(rop_overrides, (list, tuple)) else older[0]
-        back = _override(pullback if lop_overrides is None else lop_overrides, default, True, inputs)
+        back = _override(
+            pullback if lop_overrides is None else lop_overrides, default, True, inputs
+        )
         forward = _override(pushforward, default, False, outputs)
-        op: OpFromGraph = _core.make_op_from_graph(inputs, outputs, inline, name or "", back, forward)  # type: ignore[assignment]
+        op: OpFromGraph = _core.make_op_from_graph(
+            inputs, outputs, inline, name or "", back, forward
+        )  # type: ignore[assignment]
         op._shared_inputs = read  # type: ignore[attr-defined]
         return op
 
@@ -184,7 +235,9 @@ class OpFromGraph(Op):
 
     def make_node(self, *inputs: Any) -> Any:
         read = self.shared_inputs
-        is_complete = bool(read) and len(inputs) == len(self.inner_inputs)  # of a node that is copied
+        is_complete = bool(read) and len(inputs) == len(
+            self.inner_inputs
+        )  # of a node that is copied
         return super().make_node(*inputs, *([] if is_complete else read))
 
     @property
@@ -206,7 +259,9 @@ class OpFromGraph(Op):
 _core.set_class_of_ops("OpFromGraph", OpFromGraph)
 
 
-def infer_shape(outs: Sequence[Any], inputs: Sequence[TensorVariable], input_shapes: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+def infer_shape(
+    outs: Sequence[Any], inputs: Sequence[TensorVariable], input_shapes: Sequence[Sequence[Any]]
+) -> list[tuple[Any, ...]]:
     """The lengths of each of outs as expressions of the lengths of inputs, which input_shapes gives: numbers or integer scalars.
 
     >>> from bitale.compile.builders import infer_shape

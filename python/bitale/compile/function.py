@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # what function() returns depends on the form of its outputs
         threads: int | None = None,
     ) -> FunctionOf[npt.NDArray[Any]]: ...  # fmt: skip
 
-
     @overload
     def function(
         inputs: Sequence[Variable | In], outputs: None = None, mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:  # what function() returns depends on the form of its outputs
         allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
         threads: int | None = None,
     ) -> FunctionOf[None]: ...  # fmt: skip
-
 
     @overload
     def function(
@@ -51,7 +49,6 @@ if TYPE_CHECKING:  # what function() returns depends on the form of its outputs
         threads: int | None = None,
     ) -> FunctionOf[dict[Key, npt.NDArray[Any]]]: ...  # fmt: skip
 
-
     @overload
     def function(
         inputs: Sequence[Variable | In], outputs: Sequence[TensorVariable | Out], mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
@@ -59,7 +56,6 @@ if TYPE_CHECKING:  # what function() returns depends on the form of its outputs
         allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
         threads: int | None = None,
     ) -> FunctionOf[list[npt.NDArray[Any]]]: ...  # fmt: skip
-
 
     @overload
     def function(
@@ -167,16 +163,27 @@ class Containers(Mapping[Any, Container]):
             found = [
                 container
                 for name, variable, container in self._all
-                if (name == key if isinstance(key, str) else variable is key or (container and container.variable is key))
+                if (
+                    name == key
+                    if isinstance(key, str)
+                    else variable is key or (container and container.variable is key)
+                )
             ]
         if len(found) == 1 and found[0] is not None:
             return found[0]
         if not found:
-            raise KeyError(f"{self._label}: no input or shared variable is {key}; there are {', '.join(map(str, self))}")
-        raise KeyError(f"{self._label}: " + (f"several are called {key}" if len(found) > 1 else f"{key} has no value of its own"))
+            raise KeyError(
+                f"{self._label}: no input or shared variable is {key}; there are {', '.join(map(str, self))}"
+            )
+        raise KeyError(
+            f"{self._label}: "
+            + (f"several are called {key}" if len(found) > 1 else f"{key} has no value of its own")
+        )
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(name or variable for name, variable, container in self._all if container is not None)
+        return iter(
+            name or variable for name, variable, container in self._all if container is not None
+        )
 
     def __len__(self) -> int:
         return sum(container is not None for _, _, container in self._all)

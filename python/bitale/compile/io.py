@@ -75,7 +75,9 @@ for _name, _member in {
     "readonly": False,
     "strict": False,
     "allow_downcast": None,
-    "storage": property(Storage, doc="The value as an element of a list, as in PyTensor: ``container.storage[0]``."),
+    "storage": property(
+        Storage, doc="The value as an element of a list, as in PyTensor: ``container.storage[0]``."
+    ),
     "__eq__": _has_equal_cell,
     "__hash__": lambda self: hash((Container, self.variable)),
 }.items():

@@ -15,9 +15,7 @@ FunctionMaker.__module__ = __name__
 
 
 def std_fgraph(
-    input_specs: Sequence[Variable | In],
-    output_specs: Any,
-    accept_inplace: bool = False,
+    input_specs: Sequence[Variable | In], output_specs: Any, accept_inplace: bool = False
 ) -> tuple[FunctionGraph, dict[int, int]]:
     """The graph that function() compiles, before rewriting, and which of its outputs is the new value of which input.
 
@@ -29,7 +27,9 @@ def std_fgraph(
     >>> fgraph.outputs, updates
     ([Exp.0], {})
     """
-    maker = FunctionMaker(input_specs, output_specs, accept_inplace=accept_inplace, no_fgraph_prep=True)
+    maker = FunctionMaker(
+        input_specs, output_specs, accept_inplace=accept_inplace, no_fgraph_prep=True
+    )
     return maker.fgraph, maker.update_mapping
 
 

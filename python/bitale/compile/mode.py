@@ -5,11 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from bitale import _core
-from bitale._core import Linker, Mode, get_default_mode, get_mode, linker_names, mode_names, register_mode
+from bitale._core import (
+    Linker,
+    Mode,
+    get_default_mode,
+    get_mode,
+    linker_names,
+    mode_names,
+    register_mode,
+)
 
-__all__ = ["Linker", "Mode", "get_default_mode", "get_mode", "linker_names", "mode_names", "register_linker", "register_mode"]
+__all__ = [
+    "Linker",
+    "Mode",
+    "get_default_mode",
+    "get_mode",
+    "linker_names",
+    "mode_names",
+    "register_linker",
+    "register_mode",
+]
 
 Mode.__module__ = __name__
+
 
 def register_linker(name: str, linker: Linker) -> None:
     """Give a linker a name, by which modes find it.
@@ -51,21 +69,32 @@ def register_linker(name: str, linker: Linker) -> None:
 def _linkers() -> dict[str, Linker]:
     """By name: those of this process, what PyTensor calls them, and those that were registered."""
     made = {name: Linker(name) for name in linker_names()}
-    made |= {name: Linker(name) for name in ("py", "c|py", "cvm", "c|py_nogc", "vm_nogc", "cvm_nogc")}
+    made |= {
+        name: Linker(name) for name in ("py", "c|py", "cvm", "c|py_nogc", "vm_nogc", "cvm_nogc")
+    }
     return made | _core.registered_linkers()
 
 
 def __getattr__(name: str) -> Any:
     if name == "predefined_linkers":
         return _linkers()
-    if name in ("FAST_RUN", "FAST_START", "FAST_COMPILE", "C", "VM", "CVM"):  # created at each access, with the current configuration
+    if name in (
+        "FAST_RUN",
+        "FAST_START",
+        "FAST_COMPILE",
+        "C",
+        "VM",
+        "CVM",
+    ):  # created at each access, with the current configuration
         return _core.get_mode(name)
     if name == "predefined_modes":
         return {**{each: _core.get_mode(each) for each in mode_names()}, **_core.registered_modes()}
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def stored_mode(linker: Linker, optimizer: str, included: Any, excluded: Any, required: Any, maker: Any = None) -> Mode:
+def stored_mode(
+    linker: Linker, optimizer: str, included: Any, excluded: Any, required: Any, maker: Any = None
+) -> Mode:
     """The Mode that pickle has stored."""
     mode = _core.mode_of_stored(linker, optimizer, included, excluded, required)
     kind = None

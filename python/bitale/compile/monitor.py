@@ -22,7 +22,9 @@ def _optimizer(given: str) -> str:
     return config.optimizer if given == "default" else given
 
 
-def _watched(before: NodeFunction | None, after: NodeFunction | None, fgraph: Any, i: int, node: Any, fn: Any) -> None:
+def _watched(
+    before: NodeFunction | None, after: NodeFunction | None, fgraph: Any, i: int, node: Any, fn: Any
+) -> None:
     if before is not None:
         before(fgraph, i, node, fn)
     fn()
@@ -41,7 +43,10 @@ def MonitorMode(
     pre_func(fgraph, i, node, fn) is called before node, the i-th, and post_func after it; fn.inputs and fn.outputs are
     lists of [value]. optimizer: which rewrites; "default": config.optimizer. linker: what runs each node.
     """
-    return Mode(WrapLinker([linker], functools.partial(_watched, pre_func, post_func)), _optimizer(optimizer))
+    return Mode(
+        WrapLinker([linker], functools.partial(_watched, pre_func, post_func)),
+        _optimizer(optimizer),
+    )
 
 
 def detect_nan(fgraph: Any, i: int, node: Any, fn: Any) -> None:

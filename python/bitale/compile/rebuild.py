@@ -47,20 +47,34 @@ def rebuild_collect_shared(
     >>> inputs, out.eval({x: 3.0}), list(updates), shared
     ([x], array(6.), [s], [s])
     """
-    wrapped = list(outputs.values()) if isinstance(outputs, dict) else list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    expressions = [each.variable if isinstance(each, Out) else each for each in wrapped if each is not None]
+    wrapped = (
+        list(outputs.values())
+        if isinstance(outputs, dict)
+        else list(outputs)
+        if isinstance(outputs, (list, tuple))
+        else [outputs]
+    )
+    expressions = [
+        each.variable if isinstance(each, Out) else each for each in wrapped if each is not None
+    ]
     given = [each.variable if isinstance(each, In) else each for each in inputs or ()]
     changes: dict[Any, Any] = {}
     for variable, value in _pairs(updates):
         if not isinstance(variable, SharedVariable):
-            raise TypeError(f"rebuild_collect_shared: expected shared variables in updates, got {variable!r}")
+            raise TypeError(
+                f"rebuild_collect_shared: expected shared variables in updates, got {variable!r}"
+            )
         if variable in changes:
             raise ValueError(f"rebuild_collect_shared: {variable} is updated twice")
         changes[variable] = _fitting(variable, value)
     replacements = {before: _fitting(before, after) for before, after in _pairs(replace)}
 
     def made(roots: list[Any]) -> list[Any]:
-        return list(_core.clone_replace(roots, replacements)) if replacements and roots else list(roots)
+        return (
+            list(_core.clone_replace(roots, replacements))
+            if replacements and roots
+            else list(roots)
+        )
 
     results = made(expressions)
     roots = [*expressions, *changes.values(), *replacements.values()]
@@ -74,7 +88,12 @@ def rebuild_collect_shared(
                 continue
             shared[leaf] = None
             default = _core.default_update_in(roots, leaf)
-            if default is not None and leaf not in new_values and no_default_updates is not True and leaf not in skipped:
+            if (
+                default is not None
+                and leaf not in new_values
+                and no_default_updates is not True
+                and leaf not in skipped
+            ):
                 (new_values[leaf],) = made([_fitting(leaf, default)])
                 waiting.append(new_values[leaf])
     of: dict[Any, Any] = {}
@@ -82,9 +101,21 @@ def rebuild_collect_shared(
     copies = iter([of[each] for each in results])
 
     def copied(each: Any) -> Any:
-        return None if each is None else Out(next(copies), each.borrow) if isinstance(each, Out) else next(copies)
+        return (
+            None
+            if each is None
+            else Out(next(copies), each.borrow)
+            if isinstance(each, Out)
+            else next(copies)
+        )
 
     again = [copied(each) for each in wrapped]
-    out: Any = dict(zip(outputs, again)) if isinstance(outputs, dict) else again if isinstance(outputs, (list, tuple)) else again[0]
+    out: Any = (
+        dict(zip(outputs, again))
+        if isinstance(outputs, dict)
+        else again
+        if isinstance(outputs, (list, tuple))
+        else again[0]
+    )
     changed = {variable: of[value] for variable, value in new_values.items()}
     return [of.get(v, v) for v in given], out, [of, changed, dict(changed), list(shared)]

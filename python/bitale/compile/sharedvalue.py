@@ -18,7 +18,15 @@ from bitale.compile.io import Container, SharedVariable, refuse
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Generic", "SharedVariable", "collect_new_shareds", "generic", "shared", "shared_constructor", "shared_of"]
+__all__ = [
+    "Generic",
+    "SharedVariable",
+    "collect_new_shareds",
+    "generic",
+    "shared",
+    "shared_constructor",
+    "shared_of",
+]
 
 TensorSharedVariable.__module__ = "bitale.tensor.sharedvar"
 TensorSharedVariable.container = property(Container, doc="The cell of its value.")  # type: ignore[attr-defined]
@@ -105,7 +113,9 @@ def shared(
     """
     refuse("shared", {"allow_downcast": allow_downcast})
     made = shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs)
-    return made if isinstance(made, _core.SparseVariable) else noted(made)  # whose elements are noted already
+    return (
+        made if isinstance(made, _core.SparseVariable) else noted(made)
+    )  # whose elements are noted already
 
 
 # A module that registers itself for generators, and where their classes are: few programs need it, and it needs NumPy's.
@@ -114,27 +124,47 @@ _LATER, _OF_GENERATORS = "bitale.tensor.random", ("numpy.random", "bitale.random
 
 @functools.singledispatch
 def shared_constructor(
-    value: Any, name: str | None = None, strict: bool = False, allow_downcast: bool | None = None, **kwargs: Any
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    **kwargs: Any,
 ) -> Any:
     """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
-    if _LATER not in sys.modules and any(cls.__module__.startswith(_OF_GENERATORS) for cls in type(value).__mro__):
+    if _LATER not in sys.modules and any(
+        cls.__module__.startswith(_OF_GENERATORS) for cls in type(value).__mro__
+    ):
         importlib.import_module(_LATER)
-        return shared_constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
+        return shared_constructor(
+            value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs
+        )
     if any(cls.__module__.startswith("scipy.sparse") for cls in type(value).__mro__):
-        return importlib.import_module("bitale.sparse").shared(value, name, strict, allow_downcast, kwargs.get("borrow", False))
+        return importlib.import_module("bitale.sparse").shared(
+            value, name, strict, allow_downcast, kwargs.get("borrow", False)
+        )
     refuse("shared", {"allow_downcast": allow_downcast})
-    borrow, shape, broadcastable = kwargs.pop("borrow", False), kwargs.pop("shape", None), kwargs.pop("broadcastable", None)
+    borrow, shape, broadcastable = (
+        kwargs.pop("borrow", False),
+        kwargs.pop("shape", None),
+        kwargs.pop("broadcastable", None),
+    )
     if shape is None and broadcastable is not None:  # PyTensor's older way to specify lengths of 1
         shape = tuple(1 if each else None for each in broadcastable)
     if kwargs:
-        raise TypeError(f"shared: no arguments called {', '.join(sorted(kwargs))} for a value of {type(value).__name__}")
+        raise TypeError(
+            f"shared: no arguments called {', '.join(sorted(kwargs))} for a value of {type(value).__name__}"
+        )
     if _core.is_data_array(value):
-        raise TypeError("shared: an xarray.DataArray has names and coordinates, which a shared tensor has not: "
-                        "bitale.xtensor.xtensor_shared(value) keeps them, value.values is the array without them")  # fmt: skip
+        raise TypeError(
+            "shared: an xarray.DataArray has names and coordinates, which a shared tensor has not: "
+            "bitale.xtensor.xtensor_shared(value) keeps them, value.values is the array without them"
+        )
     return _core.make_shared(value, name, borrow, shape)
 
 
-_collecting: contextvars.ContextVar[tuple[list[Any], ...]] = contextvars.ContextVar("collecting", default=())
+_collecting: contextvars.ContextVar[tuple[list[Any], ...]] = contextvars.ContextVar(
+    "collecting", default=()
+)
 
 
 def noted(made: Any) -> Any:

@@ -44,10 +44,18 @@ class WrappedFunction:
         return out
 
     def copy(
-        self: Self, share_memory: bool = False, swap: Any = None, delete_updates: bool = False, name: str | None = None, profile: bool | str | None = None
+        self: Self,
+        share_memory: bool = False,
+        swap: Any = None,
+        delete_updates: bool = False,
+        name: str | None = None,
+        profile: bool | str | None = None,
     ) -> Self:
         """Another function of the same expressions; arguments are those of `Function.copy`."""
-        return self._wrapping(self.function.copy(share_memory, self._swapped(swap), delete_updates, name, profile), swap)
+        return self._wrapping(
+            self.function.copy(share_memory, self._swapped(swap), delete_updates, name, profile),
+            swap,
+        )
 
     def __copy__(self: Self) -> Self:
         return self.copy()

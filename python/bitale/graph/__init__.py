@@ -5,13 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bitale.graph.basic import (
-    Apply,
-    Constant,
-    Variable,
-    clone,
-    equal_computations,
-)
+from bitale.graph.basic import Apply, Constant, Variable, clone, equal_computations
 from bitale.graph.fg import FunctionGraph
 from bitale.graph.op import Op, as_op, wrap_py
 from bitale.graph.replace import clone_replace, graph_replace, vectorize_graph
@@ -55,9 +49,20 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("node_rewriter", "rewrite_graph"):  # from a module that imports this one
         return getattr(importlib.import_module("bitale.rewrite"), name)
-    if name in ("basic", "features", "fg", "null_type", "op", "replace", "traversal", "type", "utils"):
+    if name in (
+        "basic",
+        "features",
+        "fg",
+        "null_type",
+        "op",
+        "replace",
+        "traversal",
+        "type",
+        "utils",
+    ):
         return importlib.import_module(f"bitale.graph.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 from bitale import _geography as _geography
 

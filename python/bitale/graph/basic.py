@@ -116,7 +116,10 @@ def default_node_formatter(op: Any, argstrings: Sequence[str]) -> str:
 
 
 def op_as_string(
-    i: Any, op: Apply, leaf_formatter: Callable[[Any], str] = str, node_formatter: Callable[..., str] = default_node_formatter
+    i: Any,
+    op: Apply,
+    leaf_formatter: Callable[[Any], str] = str,
+    node_formatter: Callable[..., str] = default_node_formatter,
 ) -> str:
     """The Apply node op as text, as far as the variables i."""
     return node_formatter(op.op, as_string(i, op.inputs, leaf_formatter, node_formatter))

@@ -29,7 +29,11 @@ def deepcopy_apply(node: Apply, memo: dict[Any, Any]) -> Apply:
     copies.update((leaf, copy.deepcopy(leaf, memo)) for leaf in shared)
     for each in _core.toposort(node.outputs, list(copies)):
         inputs = [copies.get(variable, variable) for variable in each.inputs]
-        made = each.clone_with_new_inputs(inputs) if any(a is not b for a, b in zip(inputs, each.inputs)) else each
+        made = (
+            each.clone_with_new_inputs(inputs)
+            if any(a is not b for a, b in zip(inputs, each.inputs))
+            else each
+        )
         for before, after in zip(each.outputs, made.outputs):
             after.name = before.name
             copies[before] = after

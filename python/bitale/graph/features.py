@@ -105,7 +105,9 @@ class DispatchingFeature(Feature):
     def on_import(self, fgraph: FunctionGraph, node: Any, reason: str) -> None:
         self._call("on_import", fgraph, node, reason)
 
-    def on_change_input(self, fgraph: FunctionGraph, node: Any, i: int, var: Any, new_var: Any, reason: str) -> None:
+    def on_change_input(
+        self, fgraph: FunctionGraph, node: Any, i: int, var: Any, new_var: Any, reason: str
+    ) -> None:
         self._call("on_change_input", fgraph, node, i, var, new_var, reason)
 
     def on_prune(self, fgraph: FunctionGraph, node: Any, reason: str) -> None:

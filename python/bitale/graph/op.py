@@ -38,7 +38,13 @@ class FromFunctionOp(Op):
 
     __props__ = ("fn", "itypes", "otypes")
 
-    def __init__(self, fn: Callable[..., Any], itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None):
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        itypes: Any,
+        otypes: Any,
+        infer_shape: Callable[..., Any] | None = None,
+    ):
         self.fn = fn
         self.itypes = _types(itypes, "itypes")
         self.otypes = _types(otypes, "otypes")
@@ -55,11 +61,15 @@ class FromFunctionOp(Op):
         if not isinstance(results, (list, tuple)):
             results = (results,)
         if len(results) != len(self.otypes):
-            raise ValueError(f"{self.__name__} gave {len(results)} values for {len(self.otypes)} outputs")
+            raise ValueError(
+                f"{self.__name__} gave {len(results)} values for {len(self.otypes)} outputs"
+            )
         for cell, value in zip(output_storage, results):
             # The inputs are arrays that own their memory: a view of one is either the input itself or has it as its
             # base.
-            may_be_view = isinstance(value, np.ndarray) and (value.base is not None or any(value is x for x in inputs))
+            may_be_view = isinstance(value, np.ndarray) and (
+                value.base is not None or any(value is x for x in inputs)
+            )
             is_view = may_be_view and any(np.may_share_memory(value, x) for x in inputs)
             cell[0] = value.copy() if is_view else value
 
@@ -70,8 +80,10 @@ class FromFunctionOp(Op):
         except (ImportError, AttributeError):
             is_found = False
         if not is_found:
-            raise TypeError(f"pickling the op of the function `{name}`: {module}.{name} is not this op; decorate the "
-                            "function at the top level of a module that can be imported")
+            raise TypeError(
+                f"pickling the op of the function `{name}`: {module}.{name} is not this op; decorate the "
+                "function at the top level of a module that can be imported"
+            )
         return _decorated, (module, name)
 
 
@@ -120,7 +132,9 @@ def wrap_py(
     return decorate
 
 
-def as_op(itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], FromFunctionOp]:
+def as_op(
+    itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], FromFunctionOp]:
     """Make an op of a function of arrays; a deprecated name of `wrap_py`.
 
     Parameters

@@ -13,7 +13,9 @@ from bitale._core import Apply, Op, Variable
 
 
 def _overrides(op: Op, name: str) -> bool:
-    return getattr(type(op), name, None) is not getattr(Op, name, None) or name in getattr(op, "__dict__", ())
+    return getattr(type(op), name, None) is not getattr(Op, name, None) or name in getattr(
+        op, "__dict__", ()
+    )
 
 
 def _parameters(method: Any) -> int | None:
@@ -37,7 +39,9 @@ def infer_shape(op: Op, node: Apply, shapes: list[Any]) -> Any:
         return None
 
 
-def pullback(op: Op, inputs: list[Variable], outputs: list[Variable], cotangents: list[Variable]) -> Any:
+def pullback(
+    op: Op, inputs: list[Variable], outputs: list[Variable], cotangents: list[Variable]
+) -> Any:
     """By pullback, L_op or grad, whichever there is; else by the derivative of the formula; else None."""
     if _overrides(op, "pullback"):
         return op.pullback(inputs, outputs, cotangents)
@@ -50,7 +54,9 @@ def pullback(op: Op, inputs: list[Variable], outputs: list[Variable], cotangents
     return None
 
 
-def _pullback_of_formula(op: Any, node: Any, inputs: list[Variable], cotangents: list[Any]) -> list[Variable]:
+def _pullback_of_formula(
+    op: Any, node: Any, inputs: list[Variable], cotangents: list[Any]
+) -> list[Variable]:
     leaves = [x.type() for x in inputs]
     given = op.emit(node, *leaves)
     formula = [given] if isinstance(given, Variable) else list(given)
@@ -70,13 +76,17 @@ def _pullback_of_formula(op: Any, node: Any, inputs: list[Variable], cotangents:
     )
     terms: list[Any] = [_core.disconnected() if skip else next(found) for skip in discrete]
     connected = [k for k, term in enumerate(terms) if not _core.is_disconnected(term)]
-    replaced = _core.graph_replace([terms[k] for k in connected], dict(zip(leaves, inputs)), strict=False)
+    replaced = _core.graph_replace(
+        [terms[k] for k in connected], dict(zip(leaves, inputs)), strict=False
+    )
     for k, term in zip(connected, replaced):
         terms[k] = term
     return terms
 
 
-def pushforward(op: Op, inputs: list[Variable], outputs: list[Variable], tangents: list[Any]) -> Any:
+def pushforward(
+    op: Op, inputs: list[Variable], outputs: list[Variable], tangents: list[Any]
+) -> Any:
     """By pushforward or R_op, which takes None for what is disconnected and may give it."""
     if _overrides(op, "pushforward"):
         return op.pushforward(inputs, outputs, tangents)
@@ -95,7 +105,9 @@ class Batched(Op):
 
     def __init__(self, core: Apply, batched: tuple[bool, ...]):
         leaves = [x if isinstance(x, _core.TensorConstant) else x.type() for x in core.inputs]
-        self.core: Any = core.clone_with_new_inputs(leaves)  # without what computes the inputs, with the user's line
+        self.core: Any = core.clone_with_new_inputs(
+            leaves
+        )  # without what computes the inputs, with the user's line
         self.node_op = core.op
         self.batched = batched
         self.ranks = tuple(x.ndim for x in self.core.inputs)
@@ -112,7 +124,9 @@ class Batched(Op):
             for axis in range(rank if is_batched else 0):
                 if x.type.shape[axis] not in (None, 1) or lengths[axis] is None:
                     lengths[axis] = x.type.shape[axis]
-        outputs = [_core.TensorType(t.dtype, (*[None] * rank, *t.shape))() for t in self.output_types]
+        outputs = [
+            _core.TensorType(t.dtype, (*[None] * rank, *t.shape))() for t in self.output_types
+        ]
         return Apply(self, list(inputs), outputs)
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
@@ -137,21 +151,31 @@ class Batched(Op):
                 if results[k].shape[len(batch) :] != value.shape:
                     raise ValueError(
                         f"{self.node_op}: elements of a batch have outputs of different shapes: "
-                        f"{results[k].shape[len(batch):]} and {value.shape}"
+                        f"{results[k].shape[len(batch) :]} and {value.shape}"
                     )
                 results[k][at] = value
         for k in range(len(self.output_types)):
             if results[k] is None:
-                raise ValueError(f"{self.node_op}: an empty batch has no element to tell the shape of output {k}")
+                raise ValueError(
+                    f"{self.node_op}: an empty batch has no element to tell the shape of output {k}"
+                )
             output_storage[k][0] = results[k]
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
         core = self.core
         used = [k for k, ct in enumerate(cotangents) if not _core.is_disconnected(ct)]
         given = [core.outputs[k].type() for k in used]
-        asked = [x for x in core.inputs if x.dtype[:1] not in "biu" and not isinstance(x, _core.TensorConstant)]
+        asked = [
+            x
+            for x in core.inputs
+            if x.dtype[:1] not in "biu" and not isinstance(x, _core.TensorConstant)
+        ]
         found = _core.pullback(
-            [core.outputs[k] for k in used], asked, given, disconnected_inputs="ignore", return_disconnected="disconnected"
+            [core.outputs[k] for k in used],
+            asked,
+            given,
+            disconnected_inputs="ignore",
+            return_disconnected="disconnected",
         )
         by_input = dict(zip(asked, found))
         batch = {core.inputs[i]: inputs[i] for i, b in enumerate(self.batched) if b}
@@ -168,7 +192,9 @@ class Batched(Op):
             (term,) = _core.graph_replace([term], plain, strict=False)
             extra = term.ndim - rank
             if is_batched:
-                terms.append(term if extra else _core.zeros_like(x))  # no cotangent depends on it: it is zero
+                terms.append(
+                    term if extra else _core.zeros_like(x)
+                )  # no cotangent depends on it: it is zero
             else:
                 terms.append(_core.sum(term, axis=tuple(range(extra))) if extra else term)
         return terms

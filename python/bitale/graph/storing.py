@@ -45,9 +45,15 @@ class _Table:
             kinds.append(ops.setdefault(node.op, len(ops)))
             for variable in node.inputs:
                 at = None if variable.owner is None else self.numbers.get(variable.owner)
-                inputs.append((at, variable.index) if at is not None else leaves.setdefault(variable, len(leaves)))
+                inputs.append(
+                    (at, variable.index)
+                    if at is not None
+                    else leaves.setdefault(variable, len(leaves))
+                )
             inputs.append(None)
-            names.update({(number, i): output.name for i, output in enumerate(node.outputs) if output.name})
+            names.update(
+                {(number, i): output.name for i, output in enumerate(node.outputs) if output.name}
+            )
         return _table, (list(leaves), list(ops), kinds, inputs, names, _FORMAT)
 
 
@@ -77,7 +83,9 @@ def _table(
     for kind in kinds:
         arguments = []
         for item in iter(given.__next__, None):
-            arguments.append(leaves[item] if isinstance(item, int) else nodes[item[0]].outputs[item[1]])
+            arguments.append(
+                leaves[item] if isinstance(item, int) else nodes[item[0]].outputs[item[1]]
+            )
         nodes.append(ops[kind].make_node(*arguments))
     for (number, index), name in names.items():
         nodes[number].outputs[index].name = name
@@ -97,7 +105,11 @@ def _new_nodes(node: Apply) -> list[Apply]:
     while waiting:
         one = waiting[-1]
         owners = (variable.owner for variable in one.inputs) if one not in done else ()
-        before = [owner for owner in owners if owner is not None and owner not in done and id(owner) not in _held]
+        before = [
+            owner
+            for owner in owners
+            if owner is not None and owner not in done and id(owner) not in _held
+        ]
         waiting.extend(before)
         if not before:
             done[waiting.pop()] = None
@@ -211,7 +223,20 @@ def _is_importable(cls: type) -> bool:
 
 
 # Values that pickle stores itself, or whose own reduce methods it calls.
-_STORED = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic, Apply, Variable, _core.Type)
+_STORED = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    np.ndarray,
+    np.generic,
+    Apply,
+    Variable,
+    _core.Type,
+)
 
 
 def _try_to_store(value: Any) -> None:
@@ -219,7 +244,9 @@ def _try_to_store(value: Any) -> None:
     if isinstance(value, (tuple, list)) and len(value) < 100:
         for each in value:
             _try_to_store(each)
-    elif not isinstance(value, _STORED) or (isinstance(value, np.ndarray) and value.dtype.hasobject):
+    elif not isinstance(value, _STORED) or (
+        isinstance(value, np.ndarray) and value.dtype.hasobject
+    ):
         pickle.dumps(value)
 
 

@@ -33,7 +33,11 @@ class Scratchpad:
             if name == "trace" and (lines := _core.creation_trace(self._variable)):
                 import traceback  # few programs need it
 
-                return [traceback.StackSummary.from_list([traceback.FrameSummary(*line) for line in lines])]
+                return [
+                    traceback.StackSummary.from_list(
+                        [traceback.FrameSummary(*line) for line in lines]
+                    )
+                ]
         raise AttributeError(f"the tag of {self._variable!r} has no attribute {name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -77,7 +81,9 @@ def get_test_value(variable: Any) -> Any:
 
     Raises AttributeError when there is none. Source: Theano's ``gof.op.get_test_value``.
     """
-    variable = _core.as_tensor_variable(variable) if not isinstance(variable, _core.Variable) else variable
+    variable = (
+        _core.as_tensor_variable(variable) if not isinstance(variable, _core.Variable) else variable
+    )
     value = _core.test_value(variable)
     if value is None:
         raise AttributeError(f"{variable!r} has no test value")

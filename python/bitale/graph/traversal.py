@@ -52,18 +52,28 @@ Node = TypeVar("Node", bound=Hashable)
 
 @overload
 def walk(
-    nodes: Iterable[Node], expand: Callable[[Node], Iterable[Node] | None], bfs: bool = True, return_children: Literal[False] = False
+    nodes: Iterable[Node],
+    expand: Callable[[Node], Iterable[Node] | None],
+    bfs: bool = True,
+    return_children: Literal[False] = False,
 ) -> Iterator[Node]: ...
 
 
 @overload
 def walk(
-    nodes: Iterable[Node], expand: Callable[[Node], Iterable[Node] | None], bfs: bool = True, *, return_children: Literal[True]
+    nodes: Iterable[Node],
+    expand: Callable[[Node], Iterable[Node] | None],
+    bfs: bool = True,
+    *,
+    return_children: Literal[True],
 ) -> Iterator[tuple[Node, list[Node]]]: ...
 
 
 def walk(
-    nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True, return_children: bool = False
+    nodes: Iterable[Any],
+    expand: Callable[[Any], Iterable[Any] | None],
+    bfs: bool = True,
+    return_children: bool = False,
 ) -> Iterator[Any]:
     """All that is reached from nodes by expand, each once: in the order of its distance if bfs, else depth first.
 
@@ -88,7 +98,9 @@ def walk(
         yield (node, found) if return_children else node
 
 
-def walk_toposort(graphs: Iterable[Node], deps: Callable[[Node], Iterable[Node] | None]) -> Iterator[Node]:
+def walk_toposort(
+    graphs: Iterable[Node], deps: Callable[[Node], Iterable[Node] | None]
+) -> Iterator[Node]:
     """All that is reached from graphs by deps, each after what deps gives for it. ValueError where they form a cycle."""
     done: set[Node] = set()
     open_: set[Node] = set()
@@ -149,7 +161,11 @@ def apply_ancestors(graphs: Graphs, blockers: Graphs | None = None) -> Iterator[
     """The Apply nodes that the graphs depend on, last ones first; those of blockers are left out with what is above them."""
     stopped = set(_variables(blockers)) if blockers is not None else set()
     roots = [v.owner for v in _variables(graphs) if v.owner is not None and v not in stopped]
-    return walk(roots, lambda node: [v.owner for v in node.inputs if v.owner is not None and v not in stopped], False)
+    return walk(
+        roots,
+        lambda node: [v.owner for v in node.inputs if v.owner is not None and v not in stopped],
+        False,
+    )
 
 
 def apply_depends_on(apply: Apply, depends_on: Apply | Iterable[Apply]) -> bool:
@@ -163,7 +179,11 @@ def vars_between(ins: Graphs, outs: Graphs) -> Iterator[Variable]:
     stopped = set(_variables(ins))
 
     def expand(v: Variable) -> Iterable[Variable] | None:
-        return None if v in stopped or v.owner is None else itertools.chain(reversed(v.owner.inputs), v.owner.outputs)
+        return (
+            None
+            if v in stopped or v.owner is None
+            else itertools.chain(reversed(v.owner.inputs), v.owner.outputs)
+        )
 
     return walk([*reversed(_variables(outs)), *stopped], expand, False)
 
@@ -184,7 +204,9 @@ def applys_between(ins: Graphs, outs: Graphs) -> Iterator[Apply]:
             yield v.owner
 
 
-def truncated_graph_inputs(outputs: Graphs, ancestors_to_include: Graphs | None = None) -> list[Variable]:
+def truncated_graph_inputs(
+    outputs: Graphs, ancestors_to_include: Graphs | None = None
+) -> list[Variable]:
     """The variables nearest to outputs from which these can be computed and that depend on no ancestor to include, and those
     ancestors themselves, as far as outputs depend on them.
 
@@ -194,25 +216,39 @@ def truncated_graph_inputs(outputs: Graphs, ancestors_to_include: Graphs | None 
     """
     wanted = set(_variables(ancestors_to_include)) if ancestors_to_include is not None else set()
     roots = _variables(outputs)
-    above: set[Variable] = set()  # variables that depend on an ancestor to include other than themselves
+    above: set[Variable] = (
+        set()
+    )  # variables that depend on an ancestor to include other than themselves
     for node in toposort(roots):
         if any(v in wanted or v in above for v in node.inputs):
             above.update(node.outputs)
-    found = walk(reversed(roots), lambda v: v.owner.inputs if v.owner is not None and v in above else None, False)
+    found = walk(
+        reversed(roots),
+        lambda v: v.owner.inputs if v.owner is not None and v in above else None,
+        False,
+    )
     return [v for v in found if v in wanted or v not in above]
 
 
 def toposort_with_orderings(
-    graphs: Graphs, blockers: Graphs | None = None, orderings: Mapping[Apply, Iterable[Apply]] | None = None
+    graphs: Graphs,
+    blockers: Graphs | None = None,
+    orderings: Mapping[Apply, Iterable[Apply]] | None = None,
 ) -> list[Apply]:
     """As `toposort`; orderings says which nodes must come before a node besides those it depends on. ValueError for cycles."""
     stopped = set(_variables(blockers)) if blockers is not None else set()
     before = orderings or {}
 
     def deps(node: Apply) -> list[Apply]:
-        return [v.owner for v in node.inputs if v.owner is not None and v not in stopped] + list(before.get(node, ()))
+        return [v.owner for v in node.inputs if v.owner is not None and v not in stopped] + list(
+            before.get(node, ())
+        )
 
-    return list(walk_toposort([v.owner for v in _variables(graphs) if v.owner is not None and v not in stopped], deps))
+    return list(
+        walk_toposort(
+            [v.owner for v in _variables(graphs) if v.owner is not None and v not in stopped], deps
+        )
+    )
 
 
 def io_toposort(

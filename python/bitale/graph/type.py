@@ -48,7 +48,9 @@ def filter_variable(self: Type, other: Any, allow_convert: bool = True) -> Any:
     kind: Any = self  # a type that is written in Python may have a convert_variable of its own
     made = kind.convert_variable(other) if allow_convert else None
     if made is None:
-        raise TypeError(f"filter_variable: expected a variable of {self}, got {other} of {other.type}; try pt.cast or a change of its rank")
+        raise TypeError(
+            f"filter_variable: expected a variable of {self}, got {other} of {other.type}; try pt.cast or a change of its rank"
+        )
     return made
 
 

@@ -18,7 +18,9 @@ __all__ = [
 ]
 
 
-def simple_extract_stack(f: Any = None, limit: int | None = None, skips: list[str] | None = None) -> list[tuple[str, int, str, str]]:
+def simple_extract_stack(
+    f: Any = None, limit: int | None = None, skips: list[str] | None = None
+) -> list[tuple[str, int, str, str]]:
     """The lines that are being run: file, line number, function and text of each, the innermost last.
 
     f: the frame to start at. limit: how many lines. skips: files in whose name one of these texts occurs are left out at
@@ -27,7 +29,10 @@ def simple_extract_stack(f: Any = None, limit: int | None = None, skips: list[st
     found = traceback.extract_stack(f)[: None if f is not None else -1]
     while found and any(skip in found[-1].filename for skip in skips or ()):
         found.pop()
-    return [(each.filename, each.lineno or 0, each.name, each.line or "") for each in (found if limit is None else found[-limit:])]
+    return [
+        (each.filename, each.lineno or 0, each.name, each.line or "")
+        for each in (found if limit is None else found[-limit:])
+    ]
 
 
 def add_tag_trace(thing: Any, user_line: int | None = None) -> Any:

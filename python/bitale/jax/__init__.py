@@ -12,4 +12,13 @@ from bitale.jax.primitive import as_jax
 from bitale.jax.processes import from_processes
 from bitale.jax.sharding import shard
 
-__all__ = ["as_jax", "compile_module", "compress", "devices", "from_processes", "nonzero", "shard", "unique"]
+__all__ = [
+    "as_jax",
+    "compile_module",
+    "compress",
+    "devices",
+    "from_processes",
+    "nonzero",
+    "shard",
+    "unique",
+]

@@ -19,9 +19,13 @@ def jax_package() -> Any:
         import jax
         from jax._src.lib import xla_client
     except ImportError as error:
-        raise ImportError(f"mode JAX and bitale.jax need the package jax, 0.8 or newer (pip install jax): {error}") from error
+        raise ImportError(
+            f"mode JAX and bitale.jax need the package jax, 0.8 or newer (pip install jax): {error}"
+        ) from error
     if not hasattr(xla_client, "batched_device_put") or not hasattr(jax, "enable_x64"):
-        raise ImportError(f"mode JAX and bitale.jax need jax 0.8 or newer (pip install -U jax); this is {jax.__version__}")
+        raise ImportError(
+            f"mode JAX and bitale.jax need jax 0.8 or newer (pip install -U jax); this is {jax.__version__}"
+        )
     return jax
 
 
@@ -40,7 +44,11 @@ def devices() -> list[Any]:
 def platform() -> str:
     """That mode JAX runs on, as JAX names it: cpu, cuda, tpu; gpu for those of other makers."""
     device = devices()[0]
-    return "cuda" if device.platform == "gpu" and "cuda" in device.client.platform_version.lower() else device.platform
+    return (
+        "cuda"
+        if device.platform == "gpu" and "cuda" in device.client.platform_version.lower()
+        else device.platform
+    )
 
 
 def find_lapack() -> None:
@@ -81,7 +89,10 @@ def to_device(array: np.ndarray) -> Any:
     from jax._src import core
     from jax._src.lib import xla_client
 
-    with _out_of_memory_named(), jax.enable_x64(True):  # otherwise float64 would be converted to float32
+    with (
+        _out_of_memory_named(),
+        jax.enable_x64(True),
+    ):  # otherwise float64 would be converted to float32
         aval = core.ShapedArray(array.shape, array.dtype)
         return xla_client.batched_device_put(aval, _placement(), [array], [_first_device()])
 
@@ -111,12 +122,16 @@ def begin_to_fetch(array: Any) -> None:
 def fetched(array: Any) -> np.ndarray:
     """What an array of JAX has, for somebody who copies it."""
     if array.is_deleted():
-        raise RuntimeError("mode JAX: the value is lost: a call that updated it in place failed on the device")
+        raise RuntimeError(
+            "mode JAX: the value is lost: a call that updated it in place failed on the device"
+        )
     with _out_of_memory_named():
         return np.asarray(array, order="C")
 
 
-_ranges: dict[int, tuple[Any, int, int]] = {}  # by id, while the array is alive: a weak reference, the smallest and the largest element
+_ranges: dict[
+    int, tuple[Any, int, int]
+] = {}  # by id, while the array is alive: a weak reference, the smallest and the largest element
 
 
 def is_within(array: Any, start: int, end: int) -> bool:
@@ -140,10 +155,15 @@ def _extremes(array: Any) -> tuple[int, int]:
 
 def require_memory(compiled: Any) -> None:
     """MemoryError where the processor's memory can't have what a call of the module makes: XLA would end the process."""
-    stats, memory = compiled.memory_analysis(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    stats, memory = (
+        compiled.memory_analysis(),
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
     needed = stats.output_size_in_bytes - stats.alias_size_in_bytes + stats.temp_size_in_bytes
     if needed > memory:
-        raise MemoryError(f"mode JAX: not enough memory: a call makes {needed} bytes, and the machine has {memory}")
+        raise MemoryError(
+            f"mode JAX: not enough memory: a call makes {needed} bytes, and the machine has {memory}"
+        )
 
 
 def inlined(context: Any, text: str, operands: Sequence[Any]) -> Any:
@@ -170,15 +190,23 @@ def _whole_module() -> Any:
     call = Primitive("bitale_module")
     call.multiple_results = True
     call.def_impl(functools.partial(dispatch.apply_primitive, call))
-    call.def_abstract_eval(lambda *_, text, results: [jax.core.ShapedArray(shape, np.dtype(dtype)) for dtype, shape in results])
-    mlir.register_lowering(call, lambda context, *operands, text, results: inlined(context, text, operands))
+    call.def_abstract_eval(
+        lambda *_, text, results: [
+            jax.core.ShapedArray(shape, np.dtype(dtype)) for dtype, shape in results
+        ]
+    )
+    mlir.register_lowering(
+        call, lambda context, *operands, text, results: inlined(context, text, operands)
+    )
     return call
 
 
 Types = Sequence[tuple[str, Sequence[int]]]  # dtype and shape
 
 
-def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[int]) -> Callable[..., list[Any]]:
+def compile_module(
+    text: str, inputs: Types, results: Types, donated: Sequence[int]
+) -> Callable[..., list[Any]]:
     """Compiles the StableHLO module for the first device. Called by linker jax.
 
     The result takes arrays of NumPy, or of JAX on that device, and gives arrays of JAX. It is a function of ``jax.jit``, whose
@@ -200,13 +228,21 @@ def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[i
         out_shardings=_placement(),
         donate_argnums=tuple(donated),
         keep_unused=True,
-        compiler_options={"xla_allow_excess_precision": False},  # float16 is rounded where the graph does so
+        compiler_options={
+            "xla_allow_excess_precision": False
+        },  # float16 is rounded where the graph does so
     )
     with _out_of_memory_named(), jax.enable_x64(True):
-        compiled = run.lower(*(jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype)) for dtype, shape in inputs)).compile()
+        compiled = run.lower(
+            *(jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype)) for dtype, shape in inputs)
+        ).compile()
     if _first_device().platform == "cpu":
         require_memory(compiled)
-    config, failure, nothing_is_traced = jax.config, (jax.errors.JaxRuntimeError, MemoryError), trace_state_clean
+    config, failure, nothing_is_traced = (
+        jax.config,
+        (jax.errors.JaxRuntimeError, MemoryError),
+        trace_state_clean,
+    )
 
     def call(*arrays: Any) -> Any:
         try:

@@ -17,7 +17,9 @@ from bitale.raise_op import CheckAndRaise
 
 def _bound(size: Any, who: str) -> int:
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0:
-        raise ValueError(f"{who}: size is the number of entries to make room for, an integer of 0 or more, got {size!r}")
+        raise ValueError(
+            f"{who}: size is the number of entries to make room for, an integer of 0 or more, got {size!r}"
+        )
     return int(size)
 
 
@@ -62,13 +64,17 @@ def compress(mask: Any, x: Any, size: int, fill_value: Any = 0) -> tuple[Any, An
     """
     size, mask, x = _bound(size, "compress"), pt.as_tensor(mask), pt.as_tensor(x)
     if mask.ndim != 1 or mask.dtype != "bool" or x.ndim == 0:
-        raise ValueError(f"compress: expected a vector of bool and a tensor of one dimension or more, got {mask.type} and {x.type}")
+        raise ValueError(
+            f"compress: expected a vector of bool and a tensor of one dimension or more, got {mask.type} and {x.type}"
+        )
     return _taken(pt.specify_shape(mask, (x.shape[0],)), x, size, fill_value, "compress")
 
 
 def _taken(mask: Any, x: Any, size: int, fill_value: Any, who: str) -> tuple[Any, Any]:
     indices, counts, count = _indices(mask, size, who)
-    nothing = pt.full((1, *x.shape[1:]), fill_value, dtype=x.dtype)  # the result for indices that do not count
+    nothing = pt.full(
+        (1, *x.shape[1:]), fill_value, dtype=x.dtype
+    )  # the result for indices that do not count
     return pt.concatenate([x, nothing])[pt.switch(counts, indices, x.shape[0])], count
 
 

@@ -32,19 +32,27 @@ class Graph:
         cotangent_of: tuple[Graph, tuple[int, ...], tuple[int, ...]] | None = None,
     ):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.tangent_of = tangent_of  # the graph whose pushforward this is, and the inputs that have tangents
+        self.tangent_of = (
+            tangent_of  # the graph whose pushforward this is, and the inputs that have tangents
+        )
         self.cotangent_of = cotangent_of  # whose pullback it is, the inputs that it is for, and the outputs that have cotangents
         self._modules: dict[Any, tuple[str, list[tuple[str, list[int]]]]] = {}
 
     @functools.cached_property
     def function(self) -> Any:
-        return bt.function(list(self.inputs), list(self.outputs), mode="JAX", on_unused_input="ignore")
+        return bt.function(
+            list(self.inputs), list(self.outputs), mode="JAX", on_unused_input="ignore"
+        )
 
-    def module(self, shapes: Sequence[tuple[int, ...]], platform: str = "cpu") -> tuple[str, list[tuple[str, list[int]]]]:
+    def module(
+        self, shapes: Sequence[tuple[int, ...]], platform: str = "cpu"
+    ) -> tuple[str, list[tuple[str, list[int]]]]:
         """Text of the module for inputs of these shapes, and dtype and shape of its results, which no platform changes."""
         key = (platform, *(tuple(shape) for shape in shapes))
         if key not in self._modules:
-            text, results, _ = self.function.stablehlo([list(shape) for shape in key[1:]], checks=False, platform=platform)
+            text, results, _ = self.function.stablehlo(
+                [list(shape) for shape in key[1:]], checks=False, platform=platform
+            )
             self._modules[key] = text, results
         return self._modules[key]
 
@@ -56,7 +64,9 @@ class Graph:
     def vectorized(self, batched: tuple[bool, ...]) -> Graph:
         """With a batch dimension in front of these inputs. Each element of the batch draws numbers of its own."""
         inputs = [
-            bt.tensor.tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) if more else v.type(v.name)
+            bt.tensor.tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape))
+            if more
+            else v.type(v.name)
             for v, more in zip(self.inputs, batched)
         ]
         outputs = vectorize_graph(list(self.outputs), dict(zip(self.inputs, inputs)))
@@ -71,7 +81,9 @@ class Graph:
         origin, active = (self.tangent_of or self.cotangent_of or (self, ()))[:2]
         if origin is self or not self.draws or not any(flags[: len(origin.inputs)]):
             return self.vectorized(flags), flags
-        whole, known = origin.batched(tuple(more or k in active for k, more in enumerate(flags[: len(origin.inputs)])))
+        whole, known = origin.batched(
+            tuple(more or k in active for k, more in enumerate(flags[: len(origin.inputs)]))
+        )
         if self.tangent_of:
             return whole.pushforward(active), (*known, *(True for _ in active))
         given = self.cotangent_of[2]  # type: ignore[index]
@@ -84,7 +96,9 @@ class Graph:
         wrt = [self.inputs[i] for i in active]
         tangents = [v.type() for v in wrt]
         of = [v for v in self.outputs if _is_real(v)]
-        outputs = bt.pushforward(of, wrt, tangents, disconnected_outputs="ignore", return_disconnected="zero")
+        outputs = bt.pushforward(
+            of, wrt, tangents, disconnected_outputs="ignore", return_disconnected="zero"
+        )
         return Graph([*self.inputs, *tangents], outputs, (self, active))
 
     @functools.lru_cache(maxsize=None)
@@ -191,22 +205,32 @@ def primitive() -> Any:
 
     def batch(operands: Any, axes: Any, *, graph: Graph) -> tuple[Any, Any]:
         batched = tuple(axis is not None for axis in axes)
-        moved = [jax.numpy.moveaxis(x, axis, 0) if more else x for x, axis, more in zip(operands, axes, batched)]
+        moved = [
+            jax.numpy.moveaxis(x, axis, 0) if more else x
+            for x, axis, more in zip(operands, axes, batched)
+        ]
         if any(_is_state(v) and more for v, more in zip(graph.inputs, batched)):
             return apply_sequentially(moved, batched, graph), [0] * len(graph.outputs)
         whole, expected = graph.batched(batched)
         if expected != batched:
             size = next(len(x) for x, more in zip(moved, batched) if more)
-            moved = [_with_batch(x, more, wanted, size) for x, more, wanted in zip(moved, batched, expected)]
+            moved = [
+                _with_batch(x, more, wanted, size)
+                for x, more, wanted in zip(moved, batched, expected)
+            ]
         made = call.bind(*moved, graph=whole)
-        return made, [0 if _ndim(new) > _ndim(old) else None for new, old in zip(whole.outputs, graph.outputs)]
+        return made, [
+            0 if _ndim(new) > _ndim(old) else None for new, old in zip(whole.outputs, graph.outputs)
+        ]
 
     def apply_sequentially(operands: Any, batched: Any, graph: Graph) -> Any:
         """A loop over the batch: a generator's state has no batch dimension."""
 
         def of_one(each: Any) -> Any:
             rest = iter(each)
-            return call.bind(*(next(rest) if more else x for x, more in zip(operands, batched)), graph=graph)
+            return call.bind(
+                *(next(rest) if more else x for x, more in zip(operands, batched)), graph=graph
+            )
 
         return jax.lax.map(of_one, tuple(x for x, more in zip(operands, batched) if more))
 
@@ -230,10 +254,16 @@ def primitive() -> Any:
         origin, active = graph.tangent_of or (graph, ())
         known = operands[: len(origin.inputs)]
         if not active or any(ad.is_undefined_primal(x) for x in known):
-            raise NotImplementedError("as_jax: JAX transposes a call that is not linear in what it is transposed by")
+            raise NotImplementedError(
+                "as_jax: JAX transposes a call that is not linear in what it is transposed by"
+            )
         given = tuple(k for k, c in enumerate(cotangents) if not isinstance(c, ad.Zero))
-        wanted = tuple(i for k, i in enumerate(active) if ad.is_undefined_primal(operands[len(known) + k]))
-        made = iter(call.bind(*known, *(cotangents[k] for k in given), graph=origin.pullback(wanted, given)))
+        wanted = tuple(
+            i for k, i in enumerate(active) if ad.is_undefined_primal(operands[len(known) + k])
+        )
+        made = iter(
+            call.bind(*known, *(cotangents[k] for k in given), graph=origin.pullback(wanted, given))
+        )
         return [None] * len(known) + [next(made) if i in wanted else None for i in active]
 
     ad.primitive_transposes[call] = transpose
@@ -255,7 +285,9 @@ def as_jax(function: Any) -> Callable[..., Any]:
     jax = jax_package()
     count = len(function.inputs)
     if len(function.maker.outputs) != len(function.fgraph.outputs):
-        raise ValueError("as_jax: the function updates shared variables, and functions of JAX have no side effects")
+        raise ValueError(
+            "as_jax: the function updates shared variables, and functions of JAX have no side effects"
+        )
     inputs, expressions, shared = _graph_of(function)
     plain = [v.type(v.name) for v in inputs]
     outputs = graph_replace(list(expressions), dict(zip(inputs, plain)), strict=False)

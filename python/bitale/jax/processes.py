@@ -17,7 +17,10 @@ def gathered(own: bytes) -> list[bytes]:
     jax_package()
     from jax.experimental import multihost_utils
 
-    return [bytes(row) for row in np.asarray(multihost_utils.process_allgather(np.frombuffer(own, np.uint8)))]
+    return [
+        bytes(row)
+        for row in np.asarray(multihost_utils.process_allgather(np.frombuffer(own, np.uint8)))
+    ]
 
 
 def from_processes(own: Any, mesh: Any, spec: Any) -> Any:
@@ -67,7 +70,9 @@ def _require_equal_parts(own: np.ndarray, spec: Any) -> None:
     kinds = [each[9:].strip() for each in texts]
     parts = ", ".join(f"process {process} has {kind}" for process, kind in enumerate(kinds))
     if len(set(kinds)) == 1:
-        raise ValueError(f"from_processes: expected equal elements in all processes of what {spec} does not divide, got others; {parts}")
+        raise ValueError(
+            f"from_processes: expected equal elements in all processes of what {spec} does not divide, got others; {parts}"
+        )
     raise ValueError(
         f"from_processes: expected equal dtypes and shapes of the parts of an array in all processes, with {spec}, got others; {parts}. "
         "Pad the shorter parts, with rows of weight 0 say"

@@ -23,10 +23,14 @@ def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> 
     jax = jax_package()
     in_specs = list(in_specs)
     if len(in_specs) != len(function.inputs):
-        raise ValueError(f"shard: expected {len(function.inputs)} in_specs, one per input, got {len(in_specs)}")
+        raise ValueError(
+            f"shard: expected {len(function.inputs)} in_specs, one per input, got {len(in_specs)}"
+        )
     specs = list(out_specs) if isinstance(out_specs, list) else out_specs
     if isinstance(specs, list) and len(specs) != len(function.fgraph.outputs):
-        raise ValueError(f"shard: expected {len(function.fgraph.outputs)} out_specs, one per output, got {len(specs)}")
+        raise ValueError(
+            f"shard: expected {len(function.fgraph.outputs)} out_specs, one per output, got {len(specs)}"
+        )
 
     def sharding(spec: Any) -> Any:
         return jax.sharding.NamedSharding(mesh, spec)
@@ -34,6 +38,8 @@ def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> 
     compiled: Callable[..., Any] = jax.jit(
         as_jax(function),
         in_shardings=tuple(sharding(spec) for spec in in_specs),
-        out_shardings=[sharding(spec) for spec in specs] if isinstance(specs, list) else sharding(specs),
+        out_shardings=[sharding(spec) for spec in specs]
+        if isinstance(specs, list)
+        else sharding(specs),
     )
     return compiled

@@ -66,7 +66,9 @@ def _call_all(wrappers: list[Callable[..., Any]], *arguments: Any) -> None:
         wrapper(*arguments)
 
 
-def _run_and_notify(callback: Callable[..., Any], fgraph: Any, i: int, node: Any, thunk: NodeThunk) -> None:
+def _run_and_notify(
+    callback: Callable[..., Any], fgraph: Any, i: int, node: Any, thunk: NodeThunk
+) -> None:
     thunk()
     storage_map = dict(zip([*node.inputs, *node.outputs], [*thunk.inputs, *thunk.outputs]))
     compute_map = {variable: [True] for variable in storage_map}
@@ -101,7 +103,9 @@ class VMLinker(Linker):
 
 
 def DualLinker(
-    first: str | Linker = "vm", second: str | Linker = "jit", checker: Callable[[Any, Any], bool] | None = None
+    first: str | Linker = "vm",
+    second: str | Linker = "jit",
+    checker: Callable[[Any, Any], bool] | None = None,
 ) -> Linker:
     """Both linkers run every node on the inputs that the first has computed (PyTensor's DualLinker).
 
@@ -115,6 +119,7 @@ def DualLinker(
 def stored_nan_guard(*options: Any) -> Linker:
     """NanGuardMode's linker that pickle has stored."""
     return _core.make_nan_guard_linker(*options)
+
 
 from bitale import _geography as _geography
 

@@ -20,7 +20,21 @@ _versions.check()
 
 from bitale.pytensor.registry import NotConverted, converts, converts_later as _converts_later
 from bitale.pytensor.conversion import ConversionError, Report, from_pytensor
-from bitale.pytensor import elemwise, reductions, shapes, indexing, linalg, decompositions, special, control, scan, random, pymc_random, pymc_car, extra_ops  # registers converters
+from bitale.pytensor import (
+    elemwise,
+    reductions,
+    shapes,
+    indexing,
+    linalg,
+    decompositions,
+    special,
+    control,
+    scan,
+    random,
+    pymc_random,
+    pymc_car,
+    extra_ops,
+)  # registers converters
 from bitale.pytensor.linker import BitaleLinker, function
 from bitale.pytensor import default_mode as _default_mode, pymc_calls as _pymc_calls
 
@@ -34,7 +48,18 @@ _pymc_calls.extend()
 if _is_default:
     _default_mode.set_default()
 
-__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "batched", "c_model", "converts", "from_pytensor", "function", "nutpie"]
+__all__ = [
+    "BitaleLinker",
+    "ConversionError",
+    "NotConverted",
+    "Report",
+    "batched",
+    "c_model",
+    "converts",
+    "from_pytensor",
+    "function",
+    "nutpie",
+]
 
 
 def nutpie(model: Any, **options: Any) -> Any:

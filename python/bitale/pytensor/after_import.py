@@ -23,7 +23,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         self.around = around
         self.asking = False  # the other finders, of which this is one
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if name != self.package or self.asking:
             return None
         self.asking = True

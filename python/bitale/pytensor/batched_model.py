@@ -44,15 +44,23 @@ class BatchedModel:
         if not self.in_columns:
             return points
         points = np.asarray(points)
-        if points.ndim != 2 or points.shape[1] != self.size or self.chains not in (None, len(points)):
-            raise TypeError(f"points: expected a matrix of shape ({self.chains or 'any'}, {self.size}), got one of shape {points.shape}")
+        if (
+            points.ndim != 2
+            or points.shape[1] != self.size
+            or self.chains not in (None, len(points))
+        ):
+            raise TypeError(
+                f"points: expected a matrix of shape ({self.chains or 'any'}, {self.size}), got one of shape {points.shape}"
+            )
         return np.ascontiguousarray(points.T)
 
     def initial_points(self, seed: Any = None, chains: int | None = None) -> np.ndarray:
         """Start values, jittered as PyMC does, one row for each chain."""
         count = self.chains if chains is None else chains
         if count is None:
-            raise TypeError("initial_points: the model was compiled for any number of chains, so chains= is needed")
+            raise TypeError(
+                "initial_points: the model was compiled for any number of chains, so chains= is needed"
+            )
         seeds = np.random.SeedSequence(seed).generate_state(count)
         return np.stack([self.graph.flat_start(int(one)) for one in seeds])
 
@@ -61,18 +69,30 @@ class BatchedModel:
         points, of which there may be any number."""
         points = np.asarray(points, dtype="float64")
         free = self.graph.free
-        found = {name: points[:, at].reshape(-1, *shape) for name, at, shape in zip(free.names, free.slices, free.shapes)}
+        found = {
+            name: points[:, at].reshape(-1, *shape)
+            for name, at, shape in zip(free.names, free.slices, free.shapes)
+        }
         return {**found, **dict(zip(self.graph.names, self.expand(points)))}
 
 
 def batched_model(
-    model: Any, chains: int | None = None, *, var_names: Any = None, initial_points: Any = None, jitter_rvs: Any = None
+    model: Any,
+    chains: int | None = None,
+    *,
+    var_names: Any = None,
+    initial_points: Any = None,
+    jitter_rvs: Any = None,
 ) -> BatchedModel:
     """See `bitale.pytensor.batched`."""
     var_names = None if var_names is None else list(var_names)
     require_continuous(model, "batched", var_names or ())
-    if chains is not None and (isinstance(chains, bool) or not isinstance(chains, (int, np.integer)) or chains < 1):
-        raise ValueError(f"batched: chains must be a positive number, or None for any, got {chains!r}")
+    if chains is not None and (
+        isinstance(chains, bool) or not isinstance(chains, (int, np.integer)) or chains < 1
+    ):
+        raise ValueError(
+            f"batched: chains must be a positive number, or None for any, got {chains!r}"
+        )
     with pytensor.config.change_flags(mode=BITALE):
         graph = model_graph(model, initial_values(model, initial_points, jitter_rvs), var_names)
     count = None if chains is None else int(chains)
@@ -81,14 +101,24 @@ def batched_model(
     expanded = bt.vectorize_graph(graph.expanded, {graph.point: any_number})
     options: dict[str, Any] = {"on_unused_input": "ignore"}
     # In lanes, sums take their terms in another order anyway, so that products with reciprocals change no more.
-    mode = bt.get_mode(None).including("reciprocal_of_row").excluding("times_reciprocal") if in_columns else None
+    mode = (
+        bt.get_mode(None).including("reciprocal_of_row").excluding("times_reciprocal")
+        if in_columns
+        else None
+    )
     return BatchedModel(
-        chains, graph, bt.function([points], [values, gradients], mode=mode, **options), bt.function([points], values, mode=mode, **options),
-        bt.function([any_number], expanded, **options), in_columns,
+        chains,
+        graph,
+        bt.function([points], [values, gradients], mode=mode, **options),
+        bt.function([points], values, mode=mode, **options),
+        bt.function([any_number], expanded, **options),
+        in_columns,
     )
 
 
-def _at_many_points(graph: ModelGraph, count: int | None) -> tuple[bt.Variable, bt.Variable, bt.Variable, bool]:
+def _at_many_points(
+    graph: ModelGraph, count: int | None
+) -> tuple[bt.Variable, bt.Variable, bt.Variable, bool]:
     """Log densities, gradients and points. Points are columns, so that each vector of the processor holds several, except in models with
     decompositions of matrices."""
     size, in_columns = graph.free.size, True
@@ -99,4 +129,9 @@ def _at_many_points(graph: ModelGraph, count: int | None) -> tuple[bt.Variable, 
         in_columns = False
         points = pt.tensor("points", dtype="float64", shape=(count, size))
         values = bt.vectorize_graph(graph.log_density, {graph.point: points})
-    return values, bt.grad(values.sum(), points), points, in_columns  # a gradient of each value, as no other depends on its point
+    return (
+        values,
+        bt.grad(values.sum(), points),
+        points,
+        in_columns,
+    )  # a gradient of each value, as no other depends on its point

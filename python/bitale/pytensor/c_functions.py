@@ -17,7 +17,13 @@ import pytensor
 
 import bitale as bt
 from bitale.pytensor.linker import BITALE
-from bitale.pytensor.model_graph import Layout, ModelGraph, initial_values, model_graph, require_continuous
+from bitale.pytensor.model_graph import (
+    Layout,
+    ModelGraph,
+    initial_values,
+    model_graph,
+    require_continuous,
+)
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
 
@@ -32,13 +38,17 @@ class Form:
 
 
 DENSITY = Form(
-    "finite_value_and_grad", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, _DOUBLES, _DOUBLES, _DOUBLES, ctypes.c_void_p),
+    "finite_value_and_grad",
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, _DOUBLES, _DOUBLES, _DOUBLES, ctypes.c_void_p),
     "int(*)(size_t dim, const double *point, double *gradient, double *value, const void *user_data)",
-)  # fmt: skip
+)
 EXPAND = Form(
-    "vector", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, _DOUBLES, _DOUBLES, ctypes.c_void_p),
+    "vector",
+    ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, _DOUBLES, _DOUBLES, ctypes.c_void_p
+    ),
     "int(*)(size_t dim, size_t n_expanded, const double *point, double *expanded, const void *user_data)",
-)  # fmt: skip
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +126,10 @@ class CModel:
     def variables(self, expanded: np.ndarray) -> dict[str, np.ndarray]:
         """The model's variables by name, of what `compiled_expand_func` wrote. The last axis is that of the numbers; others come first."""
         layout = self.expanded
-        return {name: expanded[..., at].reshape((*expanded.shape[:-1], *shape)) for name, at, shape in zip(layout.names, layout.slices, layout.shapes)}
+        return {
+            name: expanded[..., at].reshape((*expanded.shape[:-1], *shape))
+            for name, at, shape in zip(layout.names, layout.slices, layout.shapes)
+        }
 
     def with_data(self, **updates: Any) -> CModel:
         """The same model with other data, which may have another length, and with functions at other addresses. KeyError for a name that
@@ -126,7 +139,9 @@ class CModel:
             found = [v for v in data if v.name == name]
             if len(found) != 1:
                 known = ", ".join(sorted(str(v.name) for v in data)) or "none"
-                raise KeyError(f"{len(found) or 'no'} shared variables are called {name!r}; there are: {known}")
+                raise KeyError(
+                    f"{len(found) or 'no'} shared variables are called {name!r}; there are: {known}"
+                )
             data[found[0]] = _fitting(value, data[found[0]], name)
         values = {v.name: value for v, value in data.items()}
         density, expand = (_with_values(f, values) for f in (self.density, self.expand))
@@ -140,7 +155,9 @@ _NO_DATA.flags.writeable = False
 def _fitting(value: Any, old: np.ndarray, name: str) -> np.ndarray:
     new = np.asarray(value)
     if not np.can_cast(new.dtype, old.dtype, "same_kind"):
-        raise ValueError(f"the shared variable {name} has values of {old.dtype}, not of {new.dtype}")
+        raise ValueError(
+            f"the shared variable {name} has values of {old.dtype}, not of {new.dtype}"
+        )
     if new.ndim != old.ndim:
         raise ValueError(f"the shared variable {name} must have rank {old.ndim}, got {new.ndim}")
     return np.array(new, dtype=old.dtype, order="C")
@@ -171,8 +188,12 @@ def compile_c_model(
         start = initial_values(model, initial_points, jitter_rvs, default_initialization_strategy)
         graph = model_graph(model, start, var_names)
     point, logp = graph.point, graph.log_density
-    density = bt.function([point], [logp, bt.grad(logp, point)], on_unused_input="ignore", threads=1)
+    density = bt.function(
+        [point], [logp, bt.grad(logp, point)], on_unused_input="ignore", threads=1
+    )
     trace = bt.tensor.concatenate([point, *(x.ravel().astype("float64") for x in graph.expanded)])
     expand = bt.function([point], trace, on_unused_input="ignore", threads=1)
     data = {variable: np.array(variable.get_value()) for variable in graph.shared}
-    return CModel(graph, density, expand, graph.free + Layout(graph.names, graph.expanded_shapes()), data)
+    return CModel(
+        graph, density, expand, graph.free + Layout(graph.names, graph.expanded_shapes()), data
+    )

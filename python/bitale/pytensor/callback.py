@@ -30,7 +30,9 @@ def detached(node: PyTensorApply) -> PyTensorApply:
     inputs = [x if isinstance(x, Constant) else x.type(name=x.name) for x in node.inputs]
     if hasattr(node, "clone_with_new_inputs"):
         return node.clone_with_new_inputs(inputs, strict=False)
-    return PyTensorApply(node.op, inputs, [x.type(name=x.name) for x in node.outputs])  # a frozen node of an inner graph
+    return PyTensorApply(
+        node.op, inputs, [x.type(name=x.name) for x in node.outputs]
+    )  # a frozen node of an inner graph
 
 
 class Callback(Op):
@@ -48,7 +50,11 @@ class Callback(Op):
         self.input_types = tuple(x.type for x in node.inputs)
         self.output_types = tuple(x.type for x in node.outputs)
         self.has_lengths = any(n not in (None, 1) for t in self.output_types for n in _lengths(t))
-        if not any(isinstance(t, ScalarType) for t in self.input_types) and all(x is None for x in self.fixed) and not self.has_lengths:
+        if (
+            not any(isinstance(t, ScalarType) for t in self.input_types)
+            and all(x is None for x in self.fixed)
+            and not self.has_lengths
+        ):
             self._performs_as = (self.performing.perform, self.node)
 
     def __str__(self) -> str:
@@ -66,26 +72,43 @@ class Callback(Op):
         """Warn of results that are not as long as their types say, with which PyTensor goes on."""
         for k, (type_, (value,)) in enumerate(zip(self.output_types, output_storage)):
             declared, found = _lengths(type_), getattr(value, "shape", ())
-            if len(declared) == len(found) and any(n not in (None, 1, m) for n, m in zip(declared, found)):
-                warnings.warn(f"bitale.pytensor: {self.op} declares {type_} as its output {k}, and gives the shape {found}", stacklevel=2)
+            if len(declared) == len(found) and any(
+                n not in (None, 1, m) for n, m in zip(declared, found)
+            ):
+                warnings.warn(
+                    f"bitale.pytensor: {self.op} declares {type_} as its output {k}, and gives the shape {found}",
+                    stacklevel=2,
+                )
 
-    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def pullback(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
         """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""
         own = [k for k, fixed in enumerate(self.fixed) if fixed is None]
         known = dict(zip([self.node.inputs[k] for k in own], inputs))
         found = converted_pullback(self.op, self.node, known, outputs, cotangents, self._convert)
         return [
-            bt.gradient.grad_undefined(self, k, inputs[k], str(found[at].type)) if isinstance(found[at], PyTensorVariable) else found[at]
+            bt.gradient.grad_undefined(self, k, inputs[k], str(found[at].type))
+            if isinstance(found[at], PyTensorVariable)
+            else found[at]
             for k, at in enumerate(own)
         ]
 
     def _values(self, inputs: Sequence[Any]) -> list[Any]:
         given = iter(inputs)
-        return [x.data if x is not None else _as_given(t, next(given)) for x, t in zip(self.fixed, self.input_types)]
+        return [
+            x.data if x is not None else _as_given(t, next(given))
+            for x, t in zip(self.fixed, self.input_types)
+        ]
 
 
 def converted_pullback(
-    op: Any, node: PyTensorApply, known: dict[Any, Any], outputs: Sequence[Any], cotangents: Sequence[Any], convert: Convert
+    op: Any,
+    node: PyTensorApply,
+    known: dict[Any, Any],
+    outputs: Sequence[Any],
+    cotangents: Sequence[Any],
+    convert: Convert,
 ) -> list[Any]:
     """The cotangents of a node's inputs, by PyTensor's pullback of the op: a variable for each input, disconnected ones among them, and
     PyTensor's variable of NullType where a derivative does not exist. NotImplementedError where the op has none.
@@ -95,21 +118,32 @@ def converted_pullback(
     given = [x.type() for x in node.outputs]
     found = getattr(op, "pullback", op.L_op)(node.inputs, node.outputs, given)
     all_known = {**known, **dict(zip(node.outputs, outputs))}
-    all_known.update((g, x.zeros_like() if is_disconnected(c) else c) for g, x, c in zip(given, outputs, cotangents))
+    all_known.update(
+        (g, x.zeros_like() if is_disconnected(c) else c)
+        for g, x, c in zip(given, outputs, cotangents)
+    )
     wanted = [g for g, x in zip(found, node.inputs) if x in known]
     connected = [g for g in wanted if not isinstance(g.type, (DisconnectedType, NullType))]
     made = dict(zip(connected, convert(all_known, connected)))
-    return [disconnected() if isinstance(g.type, DisconnectedType) else made.get(g, g) for g in found]
+    return [
+        disconnected() if isinstance(g.type, DisconnectedType) else made.get(g, g) for g in found
+    ]
 
 
 def _output_type(type_: Any, inputs: Sequence[Any]) -> Any:
     """Generators that a node gives are of the kind that it takes."""
-    generators = [x.type for x in inputs if isinstance(x.type, bt.tensor.random.RandomGeneratorType)]
+    generators = [
+        x.type for x in inputs if isinstance(x.type, bt.tensor.random.RandomGeneratorType)
+    ]
     if generators and isinstance(type_, RandomGeneratorType):
         return generators[0]
     converted = converted_type(type_)
     # Lengths other than 1 may be wrong, which PyTensor does not look at.
-    return bt.tensor.TensorType(converted.dtype, [n if n == 1 else None for n in converted.shape]) if _lengths(type_) else converted
+    return (
+        bt.tensor.TensorType(converted.dtype, [n if n == 1 else None for n in converted.shape])
+        if _lengths(type_)
+        else converted
+    )
 
 
 def _lengths(type_: Any) -> tuple[int | None, ...]:

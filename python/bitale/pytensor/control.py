@@ -16,7 +16,13 @@ from bitale.pytensor.registry import converts
 
 
 @converts(
-    DeepCopyOp, ViewOp, TypeCastingOp, gradient.ZeroGrad, gradient.UndefinedGrad, gradient.DisconnectedGrad, gradient.GradClip,
+    DeepCopyOp,
+    ViewOp,
+    TypeCastingOp,
+    gradient.ZeroGrad,
+    gradient.UndefinedGrad,
+    gradient.DisconnectedGrad,
+    gradient.GradClip,
     gradient.GradScale,
 )
 def _same(op: Any, node: Any, x: Any, *_: Any) -> Any:
@@ -33,9 +39,16 @@ def _check(op: Any, node: Any, x: Any, *conditions: Any) -> Any:
 def _ifelse(op: Any, node: Any, condition: Any, *branches: Any) -> Any:
     found = bt.ifelse(condition, _parts(branches[: op.n_outs]), _parts(branches[op.n_outs :]))
     parts = iter(found if isinstance(found, (list, tuple)) else [found])
-    return [pt.complex(next(parts), next(parts)) if x.dtype.startswith("complex") else next(parts) for x in branches[: op.n_outs]]
+    return [
+        pt.complex(next(parts), next(parts)) if x.dtype.startswith("complex") else next(parts)
+        for x in branches[: op.n_outs]
+    ]
 
 
 def _parts(values: Any) -> list[Any]:
     """Branches have real values."""
-    return [part for x in values for part in ((pt.real(x), pt.imag(x)) if x.dtype.startswith("complex") else (x,))]
+    return [
+        part
+        for x in values
+        for part in ((pt.real(x), pt.imag(x)) if x.dtype.startswith("complex") else (x,))
+    ]

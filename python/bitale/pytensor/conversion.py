@@ -49,7 +49,10 @@ class Report:
         if self.interpreted is not None:
             return f"PyTensor's Python linker runs the whole graph: {self.interpreted}"
         lines = [f"native: {self.native} nodes"]
-        lines += [f"host callback: {op} ({count} node{'s' * (count > 1)}): {why}" for op, (count, why) in self.callbacks.items()]
+        lines += [
+            f"host callback: {op} ({count} node{'s' * (count > 1)}): {why}"
+            for op, (count, why) in self.callbacks.items()
+        ]
         return "\n".join(lines)
 
 
@@ -60,17 +63,25 @@ def users_lines(node: Any) -> list[tuple[str, int, str]]:
     """
     traces = (getattr(node.outputs[0].tag, "trace", None) or []) if node.outputs else []
     frames = traces[1 if len(traces) > 1 else 0] if traces else []
-    return [(file, line or 0, name) for file, line, name, *_ in frames if not _is_of_a_package(file)]
+    return [
+        (file, line or 0, name) for file, line, name, *_ in frames if not _is_of_a_package(file)
+    ]
 
 
 def _is_of_a_package(file: str) -> bool:
-    return "/site-packages/" in file or "/dist-packages/" in file or file.startswith(("<frozen", "/usr/lib/python"))
+    return (
+        "/site-packages/" in file
+        or "/dist-packages/" in file
+        or file.startswith(("<frozen", "/usr/lib/python"))
+    )
 
 
 def input_type(variable: Variable) -> Any:
     """The Bitale type of an input. A generator that is shared has the bit generator of its value. TypeError where there is none."""
     if isinstance(variable, SharedVariable) and isinstance(variable.type, RandomGeneratorType):
-        return converted_type(variable.type, type(variable.get_value(borrow=True).bit_generator).__name__)
+        return converted_type(
+            variable.type, type(variable.get_value(borrow=True).bit_generator).__name__
+        )
     return converted_type(variable.type)
 
 
@@ -84,7 +95,10 @@ _warned: set[str] = set()
 def _warn_once(op: str, why: str) -> None:
     if op not in _warned:
         _warned.add(op)
-        warnings.warn(f"bitale.pytensor: {op} runs by its own perform, called back from native code: {why}", stacklevel=_level_of_the_user())
+        warnings.warn(
+            f"bitale.pytensor: {op} runs by its own perform, called back from native code: {why}",
+            stacklevel=_level_of_the_user(),
+        )
 
 
 def _level_of_the_user() -> int:
@@ -114,7 +128,9 @@ class Conversion:
         prepare: Callable[[Any], None] | None = None,
     ):
         self.variables: dict[Variable, Any] = dict(known or {})
-        self.inputs: dict[Variable, bt.Variable] = {}  # the leaves that were created during the conversion
+        self.inputs: dict[
+            Variable, bt.Variable
+        ] = {}  # the leaves that were created during the conversion
         self.strict = strict
         self.prepare = prepare
         self.report = Report()
@@ -126,7 +142,9 @@ class Conversion:
             with AtLines(users_lines(node)):
                 self._convert_node(node)
         found = [self._leaf(v) if v.owner is None else self.variables.get(v) for v in outputs]
-        self._refused.update((str(v), x.reason) for v, x in zip(outputs, found) if isinstance(x, Misdeclared))
+        self._refused.update(
+            (str(v), x.reason) for v, x in zip(outputs, found) if isinstance(x, Misdeclared)
+        )
         if self._refused:
             raise ConversionError(self._refused)
         for op, (_, why) in self.report.callbacks.items():
@@ -135,7 +153,11 @@ class Conversion:
 
     def add_inputs(self, variables: Sequence[Variable]) -> list[Any]:
         """New Bitale variables for these, shared ones among them. ConversionError where their types have no counterpart."""
-        refused = {f"{v}": f"Bitale has no type for PyTensor's {v.type}" for v in variables if not is_expressible(v.type)}
+        refused = {
+            f"{v}": f"Bitale has no type for PyTensor's {v.type}"
+            for v in variables
+            if not is_expressible(v.type)
+        }
         if refused:
             raise ConversionError(refused)
         made = [input_type(v)(name=v.name) for v in variables]
@@ -169,8 +191,14 @@ class Conversion:
         try:
             if isinstance(variable, Constant):
                 return converted_constant(variable)
-            if isinstance(variable, SharedVariable) and hasattr(variable.type, "shape") and is_expressible(variable.type):
-                made = bt.shared(variable.get_value(), name=variable.name, shape=variable.type.shape)
+            if (
+                isinstance(variable, SharedVariable)
+                and hasattr(variable.type, "shape")
+                and is_expressible(variable.type)
+            ):
+                made = bt.shared(
+                    variable.get_value(), name=variable.name, shape=variable.type.shape
+                )
             elif isinstance(variable, SharedVariable) and is_expressible(variable.type):
                 made = bt.shared(variable.get_value(), name=variable.name)
             else:
@@ -189,7 +217,12 @@ class Conversion:
         else:
             outputs = self._outputs_of(node, inputs)
         for variable, value in zip(node.outputs, outputs):
-            if variable.name and isinstance(value, bt.Variable) and value.owner is not None and value.name is None:
+            if (
+                variable.name
+                and isinstance(value, bt.Variable)
+                and value.owner is not None
+                and value.name is None
+            ):
                 value.name = variable.name
             self.variables[variable] = value
 
@@ -197,10 +230,17 @@ class Conversion:
         convert, why = converter_of(node.op), "no converter is registered for it"
         if convert is not None:
             try:
-                made = convert(node.op, node, *inputs) if not _wants_conversion(convert) else convert(self, node.op, node, *inputs)
+                made = (
+                    convert(node.op, node, *inputs)
+                    if not _wants_conversion(convert)
+                    else convert(self, node.op, node, *inputs)
+                )
                 outputs = list(made) if isinstance(made, (list, tuple)) else [made]
                 if _could_be_outputs(outputs, node):
-                    outputs = [_fitted_or_misdeclared(value, x.type) for value, x in zip(outputs, node.outputs)]
+                    outputs = [
+                        _fitted_or_misdeclared(value, x.type)
+                        for value, x in zip(outputs, node.outputs)
+                    ]
                     self.report.native += 1
                     return outputs
             except NotConverted as reason:
@@ -209,7 +249,11 @@ class Conversion:
                 if self.strict:
                     return self._refuse(node, error.reasons)
                 why = str(error)
-            except (TypeError, ValueError, NotImplementedError) as error:  # PyTensor may be able to run a node that Bitale refuses
+            except (
+                TypeError,
+                ValueError,
+                NotImplementedError,
+            ) as error:  # PyTensor may be able to run a node that Bitale refuses
                 why = str(error).split("\n", 1)[0]
             else:
                 raise TypeError(_wrong_outputs(convert, outputs, node))
@@ -226,7 +270,9 @@ class Conversion:
     def _refuse(self, node: Any, reasons: dict[str, str] | None = None) -> list[Any]:
         """Notes why, and gives variables for the node's outputs, so that the conversion goes on and finds what else is refused."""
         self._refused.update(reasons or {})
-        return [converted_type(x.type)() if is_expressible(x.type) else _MISSING for x in node.outputs]
+        return [
+            converted_type(x.type)() if is_expressible(x.type) else _MISSING for x in node.outputs
+        ]
 
 
 def converted(known: dict[Any, Any], outputs: Sequence[Any]) -> list[Any]:
@@ -243,18 +289,28 @@ def _fitted_or_misdeclared(value: Any, type_: Any) -> Any:
 
 def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:
     """Whether what a converter gave is a variable of the right rank for each output of the node."""
-    return len(values) == len(node.outputs) and all(_could_be(value, x.type) for value, x in zip(values, node.outputs))
+    return len(values) == len(node.outputs) and all(
+        _could_be(value, x.type) for value, x in zip(values, node.outputs)
+    )
 
 
 def _could_be(value: Any, type_: Any) -> bool:
     if isinstance(value, Misdeclared) or not is_expressible(type_):  # such as a slice
         return True
-    return isinstance(value, bt.Variable) and (isinstance(type_, RandomGeneratorType) or getattr(value, "ndim", None) == type_.ndim)
+    return isinstance(value, bt.Variable) and (
+        isinstance(type_, RandomGeneratorType) or getattr(value, "ndim", None) == type_.ndim
+    )
 
 
 def _wrong_outputs(convert: Any, values: Sequence[Any], node: Any) -> str:
     expected = ", ".join(str(x.type) for x in node.outputs)
-    found = ", ".join(str(value.type) if isinstance(value, bt.Variable) else type(value).__name__ for value in values) or "none"
+    found = (
+        ", ".join(
+            str(value.type) if isinstance(value, bt.Variable) else type(value).__name__
+            for value in values
+        )
+        or "none"
+    )
     return (
         f"the converter {convert.__module__}.{convert.__qualname__} of {node.op} must return a Bitale variable for each output of the node "
         f"({expected}), and returned: {found}"
@@ -272,7 +328,10 @@ def _wants_conversion(convert: Any) -> bool:
 
 
 def from_pytensor(
-    variables: Variable | Iterable[Variable], known: dict[Variable, Any] | None = None, *, strict: bool = False
+    variables: Variable | Iterable[Variable],
+    known: dict[Variable, Any] | None = None,
+    *,
+    strict: bool = False,
 ) -> Any:
     """The Bitale graph of a PyTensor variable, or of a list of them.
 

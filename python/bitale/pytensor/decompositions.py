@@ -22,7 +22,10 @@ def _qr(op: Any, node: Any, x: Any) -> Any:
         return made
     # PyTensor's result has as many rows as the matrix; NumPy's omits the rows that are always zero.
     rest = pt.maximum(x.shape[-2] - made.shape[-2], 0)
-    zeros = pt.zeros((*(made.shape[axis] for axis in range(made.ndim - 2)), rest, made.shape[-1]), dtype=made.dtype)
+    zeros = pt.zeros(
+        (*(made.shape[axis] for axis in range(made.ndim - 2)), rest, made.shape[-1]),
+        dtype=made.dtype,
+    )
     return pt.concatenate([made, zeros], axis=-2)
 
 
@@ -34,7 +37,9 @@ def _svd(op: Any, node: Any, x: Any) -> Any:
 
 @converts(*of("Eigh"), batched=True)
 def _eigh(op: Any, node: Any, *given: Any) -> Any:
-    lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"  # the attribute's name in PyTensor 2
+    lower = (
+        op.lower if hasattr(op, "lower") else op.UPLO == "L"
+    )  # the attribute's name in PyTensor 2
     a, *b = _aligned(node, given)
     return pt.linalg.eigh(a, b[0] if b else None, lower=lower)
 
@@ -62,9 +67,13 @@ def _lstsq(op: Any, node: Any, x: Any, y: Any, _: Any) -> Any:
         raise NotConverted("rcond is no constant")
     # A negative limit is NumPy's for the precision of the dtype.
     solution: Any
-    solution, residuals, rank, singular = pt.linalg.lstsq(x, y, float(limit) if limit >= 0 else float(np.finfo("float64").eps))
+    solution, residuals, rank, singular = pt.linalg.lstsq(
+        x, y, float(limit) if limit >= 0 else float(np.finfo("float64").eps)
+    )
     if solution.ndim != node.outputs[0].type.ndim:
-        solution = Misdeclared("the solution for a vector is a vector, which PyTensor declares as a matrix")
+        solution = Misdeclared(
+            "the solution for a vector is a vector, which PyTensor declares as a matrix"
+        )
     return solution, residuals, pt.cast(rank, "int32"), singular
 
 
@@ -72,7 +81,9 @@ def _lstsq(op: Any, node: Any, x: Any, y: Any, _: Any) -> Any:
 def _tensorsolve(op: Any, node: Any, a: Any, b: Any) -> Any:
     solution: Any = pt.linalg.tensorsolve(a, b, op.axes)
     if solution.ndim != node.outputs[0].type.ndim:
-        solution = Misdeclared(f"the solution has {solution.ndim} dimensions, and PyTensor declares a matrix")
+        solution = Misdeclared(
+            f"the solution has {solution.ndim} dimensions, and PyTensor declares a matrix"
+        )
     return solution
 
 
@@ -115,7 +126,9 @@ def _tridiagonal_lu_factor(op: Any, node: Any, *diagonals: Any) -> Any:
 def _tridiagonal_lu_solve(op: Any, node: Any, *inputs: Any) -> Any:
     *factors, pivots, b = inputs
     *factors, b = _aligned(node, (*factors, b))
-    return pt.linalg.tridiagonal_lu_solve((*factors, pivots - np.int32(1)), b, b_ndim=op.b_ndim, transposed=op.transposed)
+    return pt.linalg.tridiagonal_lu_solve(
+        (*factors, pivots - np.int32(1)), b, b_ndim=op.b_ndim, transposed=op.transposed
+    )
 
 
 @converts(*of("Expm"), batched=True)

@@ -56,7 +56,9 @@ def keep_inner_graphs_from_the_c_compiler() -> None:
             return own(self, impl)
         # "py": evaluated once. Scans may accumulate in preallocated memory, which only PyTensor's own machine does.
         python = impl == "py" or isinstance(self, Scan)
-        return link_only_mode(VMLinker(use_cloop=False, c_thunks=False) if python else BitaleLinker())
+        return link_only_mode(
+            VMLinker(use_cloop=False, c_thunks=False) if python else BitaleLinker()
+        )
 
     HasInnerFunction.do_constant_folding = do_constant_folding
     HasInnerFunction.link_mode = link_mode

@@ -25,7 +25,8 @@ _FUNCTIONS: dict[type, Callable[..., Any]] = {
 }
 # PyMC's own scalar ops, by name, because PyMC may not be installed.
 _OF_PYMC: dict[str, Callable[..., Any]] = {
-    "pymc.distributions.dist_math.I0e": lambda x: pt.ive(0, x), "pymc.distributions.dist_math.I1e": lambda x: pt.ive(1, x),
+    "pymc.distributions.dist_math.I0e": lambda x: pt.ive(0, x),
+    "pymc.distributions.dist_math.I1e": lambda x: pt.ive(1, x),
 }
 # These compute in the dtype of their arguments, which are not converted to the dtype of the result.
 _COMPARING = (ps.LT, ps.GT, ps.LE, ps.GE, ps.EQ, ps.NEQ, ps.IsNan, ps.IsInf)
@@ -53,7 +54,9 @@ def _inner(op: Any, inputs: Sequence[Any]) -> list[Any]:
         return values[x] if x in values else pt.constant(x.data, dtype=x.type.dtype)
 
     for node in inner.toposort():
-        outputs = apply_scalar_op(node.op, [x.type.dtype for x in node.outputs], tuple(map(value, node.inputs)))
+        outputs = apply_scalar_op(
+            node.op, [x.type.dtype for x in node.outputs], tuple(map(value, node.inputs))
+        )
         values.update(zip(node.outputs, outputs))
     return [value(x) for x in inner.outputs]
 
@@ -63,7 +66,9 @@ def _scalar_loop(op: Any, n_steps: Any, *given: Any) -> list[Any]:
     count = len(op.outputs) - op.is_while
     n_steps = pt.cast(n_steps, "int64")
     like = functools.reduce(pt.add, (pt.zeros_like(x, dtype="int8") for x in (n_steps, *given)))
-    start = [pt.second(like, pt.cast(x, inner.type.dtype)) for x, inner in zip(given[:count], op.inputs)]
+    start = [
+        pt.second(like, pt.cast(x, inner.type.dtype)) for x, inner in zip(given[:count], op.inputs)
+    ]
     if n_steps.ndim:  # each element has its own number of steps
         max_steps = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(n_steps)))
     else:
@@ -87,7 +92,10 @@ def _aligned(op: Any, dtype: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs in the dtype that the operation computes in, where Bitale would choose another by itself."""
     if isinstance(op, (*_COMPARING, ps.Switch, psm.PolyGamma)):
         return inputs
-    return tuple(x if x.dtype == dtype or x.dtype == "bool" and dtype == "bool" else pt.cast(x, dtype) for x in inputs)
+    return tuple(
+        x if x.dtype == dtype or x.dtype == "bool" and dtype == "bool" else pt.cast(x, dtype)
+        for x in inputs
+    )
 
 
 def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list[Any]:
@@ -98,7 +106,9 @@ def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list
         return _scalar_loop(op, *inputs)
     if isinstance(op, ps.Cast):
         return [pt.cast(inputs[0], dtypes[0])]
-    if isinstance(op, (ps.Identity, ps.Real, ps.Conj)) and not inputs[0].dtype.startswith("complex"):
+    if isinstance(op, (ps.Identity, ps.Real, ps.Conj)) and not inputs[0].dtype.startswith(
+        "complex"
+    ):
         return [inputs[0]]
     if isinstance(op, ps.Identity):
         return [inputs[0]]

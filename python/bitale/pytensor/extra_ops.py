@@ -18,7 +18,9 @@ def _of(module: str, *names: str) -> tuple[type, ...]:
         there = importlib.import_module(f"pytensor.tensor.{module}")
     except ImportError:
         return ()
-    return tuple(cls for cls in (getattr(there, name, None) for name in names) if isinstance(cls, type))
+    return tuple(
+        cls for cls in (getattr(there, name, None) for name in names) if isinstance(cls, type)
+    )
 
 
 @converts(*_of("extra_ops", "CpuContiguous"))
@@ -36,7 +38,12 @@ def _by_formula(name: str) -> Converter:
     return convert
 
 
-for _module, _name in (("extra_ops", "Bartlett"), ("extra_ops", "FillDiagonal"), ("extra_ops", "FillDiagonalOffset"), ("basic", "Choose")):
+for _module, _name in (
+    ("extra_ops", "Bartlett"),
+    ("extra_ops", "FillDiagonal"),
+    ("extra_ops", "FillDiagonalOffset"),
+    ("basic", "Choose"),
+):
     converts(*_of(_module, _name))(_by_formula(_name))
 
 

@@ -36,7 +36,10 @@ def _index(entry: Any, given: Sequence[Any], following: Iterator[Any]) -> Any:
 def indices(op: Any, given: Sequence[Any]) -> tuple[Any, ...]:
     """The index tuple of a node."""
     if not hasattr(op, "idx_list"):  # advanced indexing in PyTensor 2.38: all indices are inputs
-        return tuple(slice(*map(_plain, (x.start, x.stop, x.step))) if isinstance(x, slice) else _plain(x) for x in given)
+        return tuple(
+            slice(*map(_plain, (x.start, x.stop, x.step))) if isinstance(x, slice) else _plain(x)
+            for x in given
+        )
     following = iter(given)
     return tuple(_index(entry, given, following) for entry in op.idx_list)
 
@@ -48,7 +51,11 @@ def _subtensor(op: Any, node: Any, x: Any, *given: Any) -> Any:
 
 def _selects_rows(op: Any, node: Any) -> bool:
     """Whether the index is one vector of integers."""
-    if not isinstance(op, ADVANCED_CHANGE) or node.inputs[2].type.ndim != 1 or node.inputs[2].type.dtype == "bool":
+    if (
+        not isinstance(op, ADVANCED_CHANGE)
+        or node.inputs[2].type.ndim != 1
+        or node.inputs[2].type.dtype == "bool"
+    ):
         return False
     # PyTensor 2.38 has a class for it, and no list of indices.
     return type(op).__name__ == "AdvancedIncSubtensor1" or getattr(op, "idx_list", None) == (0,)

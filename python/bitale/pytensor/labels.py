@@ -39,14 +39,18 @@ def _lowered(conversion: Any, op: Any, node: Any, *inputs: Any) -> list[Any]:
     def stand_in(variable: Variable, value: Any) -> Variable:
         if _is_constant(variable):  # converters look into constants
             return variable
-        if isinstance(variable.type, SliceType) and variable.owner is not None:  # of scalars, which the lowering looks into
+        if (
+            isinstance(variable.type, SliceType) and variable.owner is not None
+        ):  # of scalars, which the lowering looks into
             parts = [stand_in(each, conversion.counterpart(each)) for each in variable.owner.inputs]
             return variable.owner.op.make_node(*parts).outputs[0]
         leaves.append(variable.type())
         values.append(value)
         return leaves[-1]
 
-    alone = op.make_node(*(stand_in(variable, value) for variable, value in zip(node.inputs, inputs)))
+    alone = op.make_node(
+        *(stand_in(variable, value) for variable, value in zip(node.inputs, inputs))
+    )
     graph = FunctionGraph(leaves, alone.outputs, clone=False)
     optdb.query(RewriteDatabaseQuery(include=["lower_xtensor"])).rewrite(graph)
     if any(type(each.op) is type(op) for each in graph.toposort()):

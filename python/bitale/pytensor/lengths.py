@@ -7,7 +7,14 @@ from typing import Any
 from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import Add, Cast, Identity, ScalarOp, Sub
 from pytensor.scan.op import Scan
-from pytensor.tensor.basic import Alloc, AllocEmpty, Join, MakeVector, ScalarFromTensor, TensorFromScalar
+from pytensor.tensor.basic import (
+    Alloc,
+    AllocEmpty,
+    Join,
+    MakeVector,
+    ScalarFromTensor,
+    TensorFromScalar,
+)
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
@@ -50,7 +57,11 @@ def value(x: Variable, depth: int = _DEPTH) -> Sum:
     unknown: Sum = {("value", x): 1}
     if isinstance(x, Constant):
         data = getattr(x, "data", None)
-        return unknown if data is None or getattr(data, "size", 1) != 1 else _plus({}, {None: int(data)})
+        return (
+            unknown
+            if data is None or getattr(data, "size", 1) != 1
+            else _plus({}, {None: int(data)})
+        )
     if x.owner is None or depth == 0:
         return unknown
     op, inputs = x.owner.op, x.owner.inputs
@@ -66,7 +77,11 @@ def value(x: Variable, depth: int = _DEPTH) -> Sum:
         return length(inputs[0], 0, depth - 1)
     if isinstance(op, Subtensor) and inputs[0].type.ndim == 1 and x.type.ndim == 0:
         index = inputs[1] if len(inputs) == 2 else None
-        return _element(inputs[0], int(index.data), depth - 1) if isinstance(index, Constant) else unknown
+        return (
+            _element(inputs[0], int(index.data), depth - 1)
+            if isinstance(index, Constant)
+            else unknown
+        )
     scalar_op = _scalar_op(op)
     if isinstance(scalar_op, (Cast, Identity)) and x.type.dtype in ("int32", "int64"):
         return value(inputs[0], depth - 1)
@@ -108,7 +123,9 @@ def length(x: Variable, axis: int, depth: int = _DEPTH) -> Sum:
     if isinstance(op, Alloc):
         return value(inputs[1 + axis], depth - 1)
     if isinstance(op, Elemwise):
-        return next((length(y, axis, depth - 1) for y in inputs if y.type.shape[axis] != 1), unknown)
+        return next(
+            (length(y, axis, depth - 1) for y in inputs if y.type.shape[axis] != 1), unknown
+        )
     if isinstance(op, DimShuffle) and op.new_order[axis] != "x":
         return length(inputs[0], op.new_order[axis], depth - 1)
     if isinstance(op, Join) and getattr(op, "axis", None) == axis:
@@ -138,29 +155,55 @@ def _traced(x: Variable, depth: int, unknown: Sum) -> Sum:
 
 def _sliced(x: Variable, axis: int, depth: int, unknown: Sum) -> Sum:
     op, (source, *given) = x.owner.op, x.owner.inputs
-    following = iter(given)  # PyTensor 2.38 has types instead of positions; the inputs follow in order
+    following = iter(
+        given
+    )  # PyTensor 2.38 has types instead of positions; the inputs follow in order
     kept = [(at, entry) for at, entry in enumerate(op.idx_list) if isinstance(entry, slice)]
     if axis >= len(kept):
         return length(source, axis - len(kept) + len(op.idx_list), depth - 1)
     at, entry = kept[axis]
-    if len(op.idx_list) > 1 and any(not isinstance(part, (int, type(None))) for e in op.idx_list for part in ((e.start, e.stop, e.step) if isinstance(e, slice) else (e,))):
+    if len(op.idx_list) > 1 and any(
+        not isinstance(part, (int, type(None)))
+        for e in op.idx_list
+        for part in ((e.start, e.stop, e.step) if isinstance(e, slice) else (e,))
+    ):
         return unknown
 
     def part(position: Any) -> int | None:
         if position is None:
             return None
-        return number(value(given[position] if isinstance(position, int) else next(following), depth - 1))
+        return number(
+            value(given[position] if isinstance(position, int) else next(following), depth - 1)
+        )
 
-    whole, start, stop, step = length(source, at, depth - 1), part(entry.start), part(entry.stop), part(entry.step)
-    if any(position is not None and found is None for position, found in zip((entry.start, entry.stop, entry.step), (start, stop, step))):
+    whole, start, stop, step = (
+        length(source, at, depth - 1),
+        part(entry.start),
+        part(entry.stop),
+        part(entry.step),
+    )
+    if any(
+        position is not None and found is None
+        for position, found in zip((entry.start, entry.stop, entry.step), (start, stop, step))
+    ):
         return unknown
     if start is None and stop is None and step in (None, 1, -1):
         return whole
     # Lengths are never negative, so this is a lower bound.
-    min_length = whole.get(None, 0) if all(atom is None or (count > 0 and atom[0] == "length") for atom, count in whole.items()) else 0
+    min_length = (
+        whole.get(None, 0)
+        if all(atom is None or (count > 0 and atom[0] == "length") for atom, count in whole.items())
+        else 0
+    )
     if step in (None, 1) and stop is None and start is not None and 0 <= start <= min_length:
         return shifted(whole, -start)
-    if step in (None, 1) and start in (None, 0) and stop is not None and stop < 0 and -stop <= min_length:
+    if (
+        step in (None, 1)
+        and start in (None, 0)
+        and stop is not None
+        and stop < 0
+        and -stop <= min_length
+    ):
         return shifted(whole, stop)
     if step == -1 and stop is None and start is not None and start < 0 and -start - 1 <= min_length:
         return shifted(whole, start + 1)

@@ -12,7 +12,15 @@ from pytensor.tensor.math import Dot
 import bitale as bt
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
-from bitale.pytensor.op_imports import Cholesky, CholeskySolve, Det, MatrixInverse, SLogDet, Solve, SolveTriangular
+from bitale.pytensor.op_imports import (
+    Cholesky,
+    CholeskySolve,
+    Det,
+    MatrixInverse,
+    SLogDet,
+    Solve,
+    SolveTriangular,
+)
 from bitale.pytensor.registry import NotConverted, batched_converter_of, converter_of, converts
 
 
@@ -70,7 +78,9 @@ def _cholesky(op: Any, node: Any, x: Any) -> Any:
 def _solve_triangular(op: Any, node: Any, a: Any, b: Any) -> Any:
     a, b = _aligned(node, (a, b))
     # With a singular matrix PyTensor's result is nan.
-    return pt.linalg.solve_triangular(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal, b_ndim=op.b_ndim, on_error="nan")
+    return pt.linalg.solve_triangular(
+        a, b, lower=op.lower, unit_diagonal=op.unit_diagonal, b_ndim=op.b_ndim, on_error="nan"
+    )
 
 
 @converts(CholeskySolve, batched=True)
@@ -88,7 +98,9 @@ def _solve(op: Any, node: Any, a: Any, b: Any) -> Any:
     if op.assume_a not in _ASSUMPTIONS:
         raise NotConverted(f"solve with assume_a={op.assume_a!r}")
     a, b = _aligned(node, (a, b))
-    return pt.linalg.solve(a, b, lower=op.lower, assume_a=op.assume_a, b_ndim=op.b_ndim, on_error="nan")
+    return pt.linalg.solve(
+        a, b, lower=op.lower, assume_a=op.assume_a, b_ndim=op.b_ndim, on_error="nan"
+    )
 
 
 @converts(MatrixInverse, batched=True)
@@ -120,10 +132,16 @@ def _blockwise(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> Any:
     return _vectorized(conversion, op, node, inputs)
 
 
-def _core_outputs(conversion: Conversion, core: Any, core_node: Any, inputs: list[Any]) -> list[Any]:
+def _core_outputs(
+    conversion: Conversion, core: Any, core_node: Any, inputs: list[Any]
+) -> list[Any]:
     convert = converter_of(core)
     wants = getattr(convert, "_wants_conversion", False)
-    made = convert(conversion, core, core_node, *inputs) if wants else convert(core, core_node, *inputs)  # type: ignore[misc]
+    made = (
+        convert(conversion, core, core_node, *inputs)
+        if wants
+        else convert(core, core_node, *inputs)
+    )  # type: ignore[misc]
     return list(made) if isinstance(made, (list, tuple)) else [made]
 
 
@@ -133,11 +151,17 @@ def _vectorized(conversion: Conversion, op: Any, node: Any, inputs: tuple[Any, .
     ranks = [x.type.ndim for x in core_node.inputs]
     count = op.batch_ndim(node)
     ones = [axis for axis in range(count) if all(x.type.shape[axis] == 1 for x in node.inputs)]
-    given = [pt.dimshuffle(x, *(axis for axis in range(x.ndim) if axis not in ones)) for x in inputs] if ones else list(inputs)
+    given = (
+        [pt.dimshuffle(x, *(axis for axis in range(x.ndim) if axis not in ones)) for x in inputs]
+        if ones
+        else list(inputs)
+    )
     if len(ones) == count:
         outputs = _core_outputs(conversion, op.core_op, core_node, given)
     else:
-        leaves = [pt.TensorType(x.dtype, x.type.shape[x.ndim - rank :])() for x, rank in zip(given, ranks)]
+        leaves = [
+            pt.TensorType(x.dtype, x.type.shape[x.ndim - rank :])() for x, rank in zip(given, ranks)
+        ]
         outputs = _core_outputs(conversion, op.core_op, core_node, leaves)
         try:
             outputs = list(bt.vectorize_graph(outputs, dict(zip(leaves, given))))

@@ -19,7 +19,9 @@ from bitale.pytensor.conversion import Conversion, ConversionError, Report
 # PyTensor 2 requests the shape of a replaced node unless ShapeOpt is present. This keeps the node alive, and it is
 # replaced again without end.
 SHAPES = ["ShapeOpt"] if pytensor.__version__.startswith("2.") else []
-QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *SHAPES])
+QUERY = RewriteDatabaseQuery(
+    include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *SHAPES]
+)
 
 
 class SpecifiedShapeError(bt.ShapeError, AssertionError):
@@ -34,7 +36,13 @@ class BitaleLinker(JITLinker):
 
     required_rewrites = ("minimum_compile",)
     incompatible_rewrites = (
-        "cxx_only", "BlasOpt", "fusion", "inplace", "random_make_inplace", "scan_make_inplace", "local_careduce_fusion",
+        "cxx_only",
+        "BlasOpt",
+        "fusion",
+        "inplace",
+        "random_make_inplace",
+        "scan_make_inplace",
+        "local_careduce_fusion",
         "scan_reduce_trace_prealloc",
         # Without ShapeOpt, it takes lengths that are 1 for other ones and asserts that they are equal.
         "local_merge_alloc",
@@ -63,8 +71,12 @@ class BitaleLinker(JITLinker):
         conversion = Conversion(strict=self.strict, prepare=prepare_inner_graph)
         inputs = conversion.add_inputs(fgraph.inputs)
         outputs = conversion(fgraph.outputs)
-        if strange := [v for v, value in zip(fgraph.outputs, outputs) if not isinstance(value, bt.Variable)]:
-            raise ConversionError({str(v): f"a result of {v.type} has no counterpart" for v in strange})
+        if strange := [
+            v for v, value in zip(fgraph.outputs, outputs) if not isinstance(value, bt.Variable)
+        ]:
+            raise ConversionError(
+                {str(v): f"a result of {v.type} has no counterpart" for v in strange}
+            )
         self._report = conversion.report
         return inputs, outputs
 
@@ -77,14 +89,19 @@ class BitaleLinker(JITLinker):
             if "two different draws" not in str(error):
                 raise
             # PyTensor runs such graphs, and some mean it.
-            warnings.warn(f"bitale.pytensor: {str(error).splitlines()[0]}: the draws are not independent", stacklevel=2)
+            warnings.warn(
+                f"bitale.pytensor: {str(error).splitlines()[0]}: the draws are not independent",
+                stacklevel=2,
+            )
         with bt.config.change_flags(random__shared_state="ignore"):
             return bt.function(inputs, outputs, **options)
 
     def create_thunk_inputs(self, storage_map: dict[Any, Any]) -> list[Any]:
         return [storage_map[x] for x in self.fgraph.inputs]
 
-    def make_all(self, input_storage: Any = None, output_storage: Any = None, storage_map: Any = None) -> Any:
+    def make_all(
+        self, input_storage: Any = None, output_storage: Any = None, storage_map: Any = None
+    ) -> Any:
         try:
             return super().make_all(input_storage, output_storage, storage_map)
         except ConversionError as error:
@@ -99,7 +116,12 @@ class BitaleLinker(JITLinker):
         return linker.make_all(*storage)
 
     def create_jitable_thunk(
-        self, compute_map: Any, order: Any, input_storage: Any, output_storage: Any, storage_map: Any
+        self,
+        compute_map: Any,
+        order: Any,
+        input_storage: Any,
+        output_storage: Any,
+        storage_map: Any,
     ) -> tuple[list[Any], list[Any], Any]:
         compiled = self.jit_compile(self.fgraph_convert(self.fgraph))
         cells_in = self.create_thunk_inputs(storage_map)
@@ -107,7 +129,11 @@ class BitaleLinker(JITLinker):
         nodes = [x.owner for x in self.fgraph.outputs if x.owner is not None][:1]
 
         thunk: Any = CellFunction(compiled, cells_in, cells_out, self._error_handler(nodes))
-        if numbers := [cell for cell, x in zip(cells_out, self.fgraph.outputs) if isinstance(x.type, ScalarType)]:
+        if numbers := [
+            cell
+            for cell, x in zip(cells_out, self.fgraph.outputs)
+            if isinstance(x.type, ScalarType)
+        ]:
             thunk = _with_numbers(thunk, numbers)
         thunk.inputs = cells_in
         thunk.outputs = cells_out

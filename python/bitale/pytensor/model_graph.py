@@ -69,15 +69,25 @@ class ModelGraph:
         values = self.start(seed)
         for value, name, shape in zip(values, self.free.names, self.free.shapes):
             if value.shape != shape:
-                raise ValueError(f"the initial value of {name} has shape {value.shape}; expected {shape}")
+                raise ValueError(
+                    f"the initial value of {name} has shape {value.shape}; expected {shape}"
+                )
         return np.concatenate([np.ravel(x) for x in values]).astype("float64", copy=False)
 
     def expanded_shapes(self) -> list[tuple[int, ...]]:
         """The shapes of `expanded`, evaluated at a start where types don't know them."""
         shapes = {x: x.type.shape for x in self.expanded}
         if unknown := [x for x in self.expanded if None in x.type.shape]:
-            evaluate = bt.function([self.point], [x.shape for x in unknown], mode="FAST_COMPILE", on_unused_input="ignore")
-            shapes.update((x, tuple(map(int, shape))) for x, shape in zip(unknown, evaluate(self.flat_start(0))))
+            evaluate = bt.function(
+                [self.point],
+                [x.shape for x in unknown],
+                mode="FAST_COMPILE",
+                on_unused_input="ignore",
+            )
+            shapes.update(
+                (x, tuple(map(int, shape)))
+                for x, shape in zip(unknown, evaluate(self.flat_start(0)))
+            )
         return [shapes[x] for x in self.expanded]
 
 
@@ -88,9 +98,14 @@ def _what_changes_meaning(model: Model) -> Callable[[Any], None]:
     Labelled tensors become tensors (`minimum_compile`, which the linker requires). Scans keep only the steps that are used, without which those
     of long series would need memory for all of them. The rest, simpler and stabler forms of the same function, is left to Bitale.
     """
-    bounds = "local_check_parameter_to_ninf_switch" if model.check_bounds else "local_remove_check_parameter"
+    bounds = (
+        "local_check_parameter_to_ninf_switch"
+        if model.check_bounds
+        else "local_remove_check_parameter"
+    )
     query = RewriteDatabaseQuery(
-        include=["canonicalize", "scan_save_mem_no_prealloc", *SHAPES], subquery={"canonicalize": RewriteDatabaseQuery(include=[bounds])}
+        include=["canonicalize", "scan_save_mem_no_prealloc", *SHAPES],
+        subquery={"canonicalize": RewriteDatabaseQuery(include=[bounds])},
     )
     optimizer = Mode(BitaleLinker(), query).optimizer
     return lambda fgraph: optimizer.rewrite(fgraph)
@@ -102,23 +117,38 @@ def _filled(values: Sequence[Any]) -> list[Any]:
     filled = {
         v: alloc(v.owner.inputs[1], *v.type.shape)
         for v in ancestors(values)
-        if v.owner and isinstance(v.owner.op, Elemwise) and isinstance(v.owner.op.scalar_op, Second) and None not in v.type.shape
+        if v.owner
+        and isinstance(v.owner.op, Elemwise)
+        and isinstance(v.owner.op.scalar_op, Second)
+        and None not in v.type.shape
     }
     return list(graph_replace(values, filled, strict=False)) if filled else []
 
 
-def initial_values(model: Model, overrides: Any = None, jitter_rvs: Any = None, strategy: str = "support_point") -> Start:
+def initial_values(
+    model: Model, overrides: Any = None, jitter_rvs: Any = None, strategy: str = "support_point"
+) -> Start:
     """A function of a seed: the start values of the free variables, by PyMC's expressions of them. PyTensor's own Python linker runs it,
     which compiles nothing. PyTensor's functions are not re-entrant, and nutpie's threads call it at the same time."""
-    jitter = (set(model.free_RVs) if strategy == "support_point" else set()) if jitter_rvs is None else jitter_rvs
+    jitter = (
+        (set(model.free_RVs) if strategy == "support_point" else set())
+        if jitter_rvs is None
+        else jitter_rvs
+    )
     strategies = {**model.rvs_to_initial_values, **convert_str_to_rv_dict(model, overrides or {})}
     values = make_initial_point_expression(
-        free_rvs=model.free_RVs, rvs_to_transforms=model.rvs_to_transforms, initval_strategies=strategies, jitter_rvs=jitter,
-        default_strategy=strategy, return_transformed=True,
+        free_rvs=model.free_RVs,
+        rvs_to_transforms=model.rvs_to_transforms,
+        initval_strategies=strategies,
+        jitter_rvs=jitter,
+        default_strategy=strategy,
+        return_transformed=True,
     )
     values, mode = replace_rng_nodes(values), Mode("py", FAST_COMPILE.provided_optimizer)
     function = compile_pymc([], values, mode=mode)
-    generators = find_rng_nodes(function.maker.fgraph.outputs)  # also those of draws that are not made, so that all have PyMC's seeds
+    generators = find_rng_nodes(
+        function.maker.fgraph.outputs
+    )  # also those of draws that are not made, so that all have PyMC's seeds
     if filled := _filled(values):
         function = compile_pymc([], filled, mode=mode)
     lock = threading.Lock()
@@ -139,13 +169,19 @@ def require_continuous(model: Any, who: str, var_names: Iterable[str] = ()) -> N
         raise ValueError("the model has no free variables, so there is nothing to sample")
     discrete = [f"{v.name} ({v.dtype})" for v in model.free_RVs if not v.dtype.startswith("float")]
     if discrete:
-        raise ValueError(f"{who} samples continuous variables, and these are discrete: {', '.join(discrete)}; sum over them, or use pm.sample")
+        raise ValueError(
+            f"{who} samples continuous variables, and these are discrete: {', '.join(discrete)}; sum over them, or use pm.sample"
+        )
     known = {v.name for v in model.unobserved_value_vars}
     if unknown := [name for name in var_names if name not in known]:
-        raise KeyError(f"the model has no variables {', '.join(map(repr, unknown))}; there are: {', '.join(sorted(known))}")
+        raise KeyError(
+            f"the model has no variables {', '.join(map(repr, unknown))}; there are: {', '.join(sorted(known))}"
+        )
 
 
-def _converted(model: Model, free: Layout, wanted: Sequence[Any]) -> tuple[pt.TensorVariable, list[pt.TensorVariable], dict[Any, Any]]:
+def _converted(
+    model: Model, free: Layout, wanted: Sequence[Any]
+) -> tuple[pt.TensorVariable, list[pt.TensorVariable], dict[Any, Any]]:
     """A vector of the model's free variables, what is wanted of the model as a function of it, and the shared data."""
     point = bt.tensor.tensor("_unconstrained_point", dtype="float64", shape=(free.size,))
     rewrite = _what_changes_meaning(model)
@@ -156,28 +192,44 @@ def _converted(model: Model, free: Layout, wanted: Sequence[Any]) -> tuple[pt.Te
     fgraph = FunctionGraph(outputs=list(wanted), clone=True, copy_inputs=False)
     rewrite(fgraph)
     found = conversion(fgraph.outputs)
-    shared = {variable: made for variable, made in conversion.inputs.items() if isinstance(variable, SharedVariable)}
+    shared = {
+        variable: made
+        for variable, made in conversion.inputs.items()
+        if isinstance(variable, SharedVariable)
+    }
     if missing := [str(v) for v in conversion.inputs if v not in shared]:
-        raise bt.MissingInputError(f"the model depends on variables without a value: {', '.join(missing)}")
+        raise bt.MissingInputError(
+            f"the model depends on variables without a value: {', '.join(missing)}"
+        )
     return point, found, shared
 
 
 def _stable(density: pt.TensorVariable) -> pt.TensorVariable:
     """Stable forms come first, as some formulas are differentiable only in these."""
-    stable: pt.TensorVariable = rewrite_graph(density.astype("float64"), include=("canonicalize", "stabilize"))
+    stable: pt.TensorVariable = rewrite_graph(
+        density.astype("float64"), include=("canonicalize", "stabilize")
+    )
     return stable
 
 
 def model_graph(model: Model, start: Start, var_names: Sequence[str] | None) -> ModelGraph:
     """The graph of a model that `require_continuous` accepts. var_names: which variables besides the free ones; None: all."""
-    free = Layout([model.rvs_to_values[v].name for v in model.free_RVs], [x.shape for x in start(0)])
-    others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
+    free = Layout(
+        [model.rvs_to_values[v].name for v in model.free_RVs], [x.shape for x in start(0)]
+    )
+    others = [
+        v
+        for v in model.unobserved_value_vars
+        if v.name not in free.names and (var_names is None or v.name in var_names)
+    ]
     wanted = [model.logp(), *(as_tensor(v, allow_xtensor_conversion=True) for v in others)]
     point, (logp, *expanded), shared = _converted(model, free, wanted)
     return ModelGraph(point, free, _stable(logp), [v.name for v in others], expanded, shared, start)
 
 
-def prior_and_likelihood(model: Model, shapes: Sequence[tuple[int, ...]]) -> tuple[pt.TensorVariable, list[pt.TensorVariable]]:
+def prior_and_likelihood(
+    model: Model, shapes: Sequence[tuple[int, ...]]
+) -> tuple[pt.TensorVariable, list[pt.TensorVariable]]:
     """A vector of the model's free variables, whose shapes are given, and the two terms of its log density."""
     free = Layout([model.rvs_to_values[v].name for v in model.free_RVs], list(shapes))
     point, terms, _ = _converted(model, free, [model.varlogp, model.datalogp])

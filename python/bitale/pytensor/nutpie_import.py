@@ -26,7 +26,9 @@ class _ArvizOnDemand(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         _remove(self)  # so that the name means the package itself
-        return getattr(importlib.import_module("arviz_base" if name in _OF_ARVIZ_BASE else "arviz"), name)
+        return getattr(
+            importlib.import_module("arviz_base" if name in _OF_ARVIZ_BASE else "arviz"), name
+        )
 
 
 def _remove(module: ModuleType) -> None:
@@ -40,7 +42,11 @@ def _consists_of_packages() -> bool:
         major = importlib.metadata.version("arviz").partition(".")[0]
     except importlib.metadata.PackageNotFoundError:
         return False
-    return major.isdigit() and int(major) >= 1 and all(importlib.util.find_spec(name) for name in ("arviz", "arviz_base"))
+    return (
+        major.isdigit()
+        and int(major) >= 1
+        and all(importlib.util.find_spec(name) for name in ("arviz", "arviz_base"))
+    )
 
 
 class _NumbaOnDemand(ModuleType):

@@ -20,22 +20,30 @@ class CompiledModel(_nutpie.CompiledPyMCModel):
     threads may call at once."""
 
     functions: CModel = dataclasses.field(kw_only=True)
-    data_keys: dict[Any, str] = dataclasses.field(kw_only=True)  # the key in `shared_data` of each shared variable
+    data_keys: dict[Any, str] = dataclasses.field(
+        kw_only=True
+    )  # the key in `shared_data` of each shared variable
 
     def with_data(self, **updates: Any) -> CompiledModel:
         """The same model with other data, which may have another length. KeyError for a name that is no shared variable, ValueError
         for another rank or values that don't fit its dtype. Both models can be used."""
         model: Any = self  # the fields are those of nutpie
-        replaced: CompiledModel = dataclasses.replace(model, **_fields(self.functions.with_data(**updates), self.data_keys))
+        replaced: CompiledModel = dataclasses.replace(
+            model, **_fields(self.functions.with_data(**updates), self.data_keys)
+        )
         return replaced
 
 
 def _fields(functions: CModel, keys: dict[Any, str]) -> dict[str, Any]:
     """Those of nutpie that depend on the data."""
     return dict(
-        functions=functions, shared_data={key: functions.data[variable] for variable, key in keys.items()}, logp_func=functions.density,
-        expand_func=functions.expand, compiled_logp_func=functions.compiled_logp_func, compiled_expand_func=functions.compiled_expand_func,
-    )  # fmt: skip
+        functions=functions,
+        shared_data={key: functions.data[variable] for variable, key in keys.items()},
+        logp_func=functions.density,
+        expand_func=functions.expand,
+        compiled_logp_func=functions.compiled_logp_func,
+        compiled_expand_func=functions.compiled_expand_func,
+    )
 
 
 def compile_model(model: Any, *, freeze_model: bool | None = None, **options: Any) -> CompiledModel:
@@ -48,12 +56,29 @@ def compile_model(model: Any, *, freeze_model: bool | None = None, **options: An
     graph, stored = functions.graph, functions.expanded
     keys = {variable: f"shared{k}" for k, variable in enumerate(functions.data)}
     shape_info = (stored.names, stored.slices, stored.shapes)
-    reparameterized = [name for rv, name in zip(model.free_RVs, graph.free.names) if model.rvs_to_transforms.get(rv) is not None]
+    reparameterized = [
+        name
+        for rv, name in zip(model.free_RVs, graph.free.names)
+        if model.rvs_to_transforms.get(rv) is not None
+    ]
     known = {field.name for field in dataclasses.fields(_nutpie.CompiledPyMCModel)}
-    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized}  # fields of newer versions of nutpie
-    dims, coords = _nutpie._prepare_dims_and_coords(model, shape_info, *([reparameterized] if "reparameterized_names" in known else []))
+    newer = {
+        "shared_var_keys": keys,
+        "reparameterized_names": reparameterized,
+    }  # fields of newer versions of nutpie
+    dims, coords = _nutpie._prepare_dims_and_coords(
+        model, shape_info, *([reparameterized] if "reparameterized_names" in known else [])
+    )
     return CompiledModel(
-        _n_dim=functions.n_dim, dims=dims, _coords=coords, _shapes=dict(zip(stored.names, stored.shapes)), n_expanded=functions.n_expanded,
-        initial_point_func=functions.initial_point_func, data_keys=keys, user_data=_nutpie.make_user_data({}, {}), shape_info=shape_info,
-        **_fields(functions, keys), **{name: value for name, value in newer.items() if name in known},  # type: ignore[arg-type]
-    )  # fmt: skip
+        _n_dim=functions.n_dim,
+        dims=dims,
+        _coords=coords,
+        _shapes=dict(zip(stored.names, stored.shapes)),
+        n_expanded=functions.n_expanded,
+        initial_point_func=functions.initial_point_func,
+        data_keys=keys,
+        user_data=_nutpie.make_user_data({}, {}),
+        shape_info=shape_info,
+        **_fields(functions, keys),
+        **{name: value for name, value in newer.items() if name in known},  # type: ignore[arg-type]
+    )

@@ -25,7 +25,20 @@ except ImportError:
     from pytensor.ifelse import IfElse
 
 __all__ = [
-    "decompositions", "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SOFTMAX_GRAD", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "IfElse", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
+    "decompositions",
+    "ADVANCED_CHANGE",
+    "ADVANCED_INDEX",
+    "LOG_SUM_EXP",
+    "SOFTMAX_GRAD",
+    "SYMBOLIC",
+    "Cholesky",
+    "CholeskySolve",
+    "Det",
+    "IfElse",
+    "MatrixInverse",
+    "SLogDet",
+    "Solve",
+    "SolveTriangular",
 ]
 
 

@@ -22,8 +22,16 @@ from bitale.pytensor.nutpie_import import on_demand
 
 # Functions of PyMC that take `mode`, `backend` or `compile_kwargs`.
 _CALLS = (
-    "compute_deterministics", "compute_log_likelihood", "draw", "find_MAP", "fit", "sample", "sample_posterior_predictive",
-    "sample_prior_predictive", "sample_smc", "vectorize_over_posterior",
+    "compute_deterministics",
+    "compute_log_likelihood",
+    "draw",
+    "find_MAP",
+    "fit",
+    "sample",
+    "sample_posterior_predictive",
+    "sample_prior_predictive",
+    "sample_smc",
+    "vectorize_over_posterior",
 )
 
 # Classes of `pymc.gp` whose `prior_linearized` evaluates a constant, the centre of the data. This is while the model is built, before any call could ask.
@@ -31,7 +39,11 @@ _BASES = ("HSGP", "HSGPPeriodic")
 
 
 def _asks_for_bitale(options: dict[str, Any]) -> bool:
-    modes = (options.get("mode"), options.get("backend"), (options.get("compile_kwargs") or {}).get("mode"))
+    modes = (
+        options.get("mode"),
+        options.get("backend"),
+        (options.get("compile_kwargs") or {}).get("mode"),
+    )
     return any(mode is not None and is_bitale(mode) for mode in modes)
 
 
@@ -116,12 +128,16 @@ def _with_bitale(own: Callable[..., Any]) -> Callable[..., Any]:
     """nutpie's ``compile_pymc_model`` with one more backend."""
 
     @functools.wraps(own)
-    def compile_pymc_model(model: Any, *, backend: str = "numba", gradient_backend: str | None = None, **options: Any) -> Any:
+    def compile_pymc_model(
+        model: Any, *, backend: str = "numba", gradient_backend: str | None = None, **options: Any
+    ) -> Any:
         if str(backend).lower() != "bitale":
             given = {} if gradient_backend is None else {"gradient_backend": gradient_backend}
             return own(model, backend=backend, **given, **options)
         if gradient_backend not in (None, "bitale", "pytensor"):
-            raise ValueError(f"nutpie's backend bitale has gradients of its own; gradient_backend={gradient_backend!r} is of another")
+            raise ValueError(
+                f"nutpie's backend bitale has gradients of its own; gradient_backend={gradient_backend!r} is of another"
+            )
         from bitale.pytensor.nutpie_model import compile_model  # which imports nutpie
 
         return compile_model(model, **options)

@@ -50,21 +50,46 @@ def _car(op: Any, mu: Any, w: Any, alpha: Any, tau: Any, is_valid: Any, rng: Any
 
     adjacency = _adjacency(w)
     n = adjacency.shape[0]
-    if adjacency.shape != (n, n) or n == 0 or adjacency.diagonal().any() or not np.isfinite(adjacency.data).all() or (adjacency.data < 0).any():
-        raise NotConverted("its adjacency matrix is not square, finite and non-negative with a zero diagonal")
+    if (
+        adjacency.shape != (n, n)
+        or n == 0
+        or adjacency.diagonal().any()
+        or not np.isfinite(adjacency.data).all()
+        or (adjacency.data < 0).any()
+    ):
+        raise NotConverted(
+            "its adjacency matrix is not square, finite and non-negative with a zero diagonal"
+        )
     degrees = sparse.diags(np.asarray(adjacency.sum(axis=0))[0]).tocsr()
-    order = _order(degrees - adjacency.multiply(0.5))  # for any alpha except 0, where PyMC's draws do not have this distribution
+    order = _order(
+        degrees - adjacency.multiply(0.5)
+    )  # for any alpha except 0, where PyMC's draws do not have this distribution
     inverse = np.argsort(order)
     far = (adjacency[order, :][:, order]).tocoo()
     width = int(np.abs(far.row - far.col).max(initial=0))
-    diagonal, neighbours = (_bands(matrix[order, :][:, order], width) for matrix in (degrees, adjacency))
+    diagonal, neighbours = (
+        _bands(matrix[order, :][:, order], width) for matrix in (degrees, adjacency)
+    )
 
-    mu, alpha, tau = pt.cast(mu, "float64"), pt.cast(alpha, "float64").reshape(()), pt.cast(tau, "float64").reshape(())
+    mu, alpha, tau = (
+        pt.cast(mu, "float64"),
+        pt.cast(alpha, "float64").reshape(()),
+        pt.cast(tau, "float64").reshape(()),
+    )
     shape = [*(size if size is not None else (mu.shape[axis] for axis in range(mu.ndim - 1))), n]
     following, z = drawn("standard_normal", rng, [], shape)
-    z = raise_op.CheckAndRaise(ValueError, "CAR: W must be a valid adjacency matrix")(z, pt.all(is_valid))
-    z = raise_op.CheckAndRaise(ValueError, "CAR: the domain of alpha is -1 < alpha < 1")(z, pt.lt(pt.abs(alpha), 1))
-    z = raise_op.CheckAndRaise(np.linalg.LinAlgError, "CAR: the precision matrix is not positive definite: tau must be positive")(z, pt.gt(tau, 0))
+    z = raise_op.CheckAndRaise(ValueError, "CAR: W must be a valid adjacency matrix")(
+        z, pt.all(is_valid)
+    )
+    z = raise_op.CheckAndRaise(ValueError, "CAR: the domain of alpha is -1 < alpha < 1")(
+        z, pt.lt(pt.abs(alpha), 1)
+    )
+    z = raise_op.CheckAndRaise(
+        np.linalg.LinAlgError,
+        "CAR: the precision matrix is not positive definite: tau must be positive",
+    )(z, pt.gt(tau, 0))
     rows = pt.matrix_transpose(z.reshape((-1, n)))
-    solved = pt.matrix_transpose(pt.linalg.solve_banded((width, width), tau * (diagonal - alpha * neighbours), rows)).reshape(shape)
+    solved = pt.matrix_transpose(
+        pt.linalg.solve_banded((width, width), tau * (diagonal - alpha * neighbours), rows)
+    ).reshape(shape)
     return following, solved[..., inverse] + mu

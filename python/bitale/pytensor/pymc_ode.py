@@ -19,11 +19,16 @@ from bitale.pytensor.registry import NotConverted, converts
 def _slope(op: Any) -> FunctionGraph:
     """Of the state, the time and the parameters: the derivative of the state, as the op's function builds it."""
     inputs = [
-        pytensor_tensor.vector("y", dtype="float64", shape=(op.n_states,)), pytensor_tensor.scalar("t", dtype="float64"),
+        pytensor_tensor.vector("y", dtype="float64", shape=(op.n_states,)),
+        pytensor_tensor.scalar("t", dtype="float64"),
         pytensor_tensor.vector("p", dtype="float64", shape=(op.n_theta,)),
-    ]  # fmt: skip
+    ]
     found = op.func(*inputs)
-    slope = pytensor_tensor.stack(found, axis=0) if isinstance(found, (list, tuple)) else pytensor_tensor.atleast_1d(found)
+    slope = (
+        pytensor_tensor.stack(found, axis=0)
+        if isinstance(found, (list, tuple))
+        else pytensor_tensor.atleast_1d(found)
+    )
     return FunctionGraph(inputs, [slope.astype("float64")], clone=False)
 
 
@@ -36,7 +41,10 @@ def _solution(conversion: Conversion, op: Any, node: Any, y0: Any, theta: Any) -
     if (np.diff(times) < 0).any():
         raise NotConverted("its times decrease")
     dtype = node.outputs[0].type.dtype
-    start, parameters = (x.astype("float64") for x in (pt.specify_shape(y0, (op.n_states,)), pt.specify_shape(theta, (op.n_theta,))))
+    start, parameters = (
+        x.astype("float64")
+        for x in (pt.specify_shape(y0, (op.n_states,)), pt.specify_shape(theta, (op.n_theta,)))
+    )
     slope = _slope(op)
 
     def func(y: Any, t: Any) -> Any:

@@ -45,7 +45,9 @@ def _clipped_beta(op: Any, alpha: Any, beta: Any, rng: Any, size: Any) -> Any:
 
 
 @draws(_CONTINUOUS + "TruncatedNormalRV")
-def _truncated_normal(op: Any, mu: Any, sigma: Any, lower: Any, upper: Any, rng: Any, size: Any) -> Any:
+def _truncated_normal(
+    op: Any, mu: Any, sigma: Any, lower: Any, upper: Any, rng: Any, size: Any
+) -> Any:
     """By the inverse of the distribution function, in logarithms and from the nearer tail."""
     mu, sigma, lower, upper = _floats(mu, sigma, lower, upper)
     following, u = drawn("uniform", rng, [0.0, 1.0], _size(size, mu, sigma, lower, upper))
@@ -54,7 +56,11 @@ def _truncated_normal(op: Any, mu: Any, sigma: Any, lower: Any, upper: Any, rng:
     is_right = pt.ge(a, 0)
     low, high = pt.switch(is_right, -b, a), pt.switch(is_right, -a, b)
     of_low, of_high = pt.switch(is_right, u, 1 - u), pt.switch(is_right, pt.log1p(-u), pt.log(u))
-    z = pt.ndtri_exp(pt.minimum(pt.logaddexp(pt.log_ndtr(low) + pt.log(of_low), pt.log_ndtr(high) + of_high), 0.0))
+    z = pt.ndtri_exp(
+        pt.minimum(
+            pt.logaddexp(pt.log_ndtr(low) + pt.log(of_low), pt.log_ndtr(high) + of_high), 0.0
+        )
+    )
     return following, pt.switch(is_right, -z, z) * sigma + mu
 
 
@@ -111,10 +117,14 @@ def _interpolated(op: Any, x: Any, pdf: Any, cdf: Any, rng: Any, size: Any) -> A
 @draws(_MULTIVARIATE + "StickBreakingWeightsRV")
 def _stick_breaking_weights(op: Any, alpha: Any, count: Any, rng: Any, size: Any) -> Any:
     count = count.reshape(())
-    count = raise_op.CheckAndRaise(ValueError, "StickBreakingWeights: K must not be negative")(count, pt.ge(count, 0))
+    count = raise_op.CheckAndRaise(ValueError, "StickBreakingWeights: K must not be negative")(
+        count, pt.ge(count, 0)
+    )
     lengths = [alpha.shape[axis] for axis in range(alpha.ndim)] if size is None else list(size)
     following, parts = drawn("beta", rng, [1.0, pt.expand_dims(alpha, -1)], [*lengths, count])
-    left = pt.concatenate([pt.ones((*lengths, 1)), pt.cumprod(1 - parts[..., :-1], axis=-1)], axis=-1)
+    left = pt.concatenate(
+        [pt.ones((*lengths, 1)), pt.cumprod(1 - parts[..., :-1], axis=-1)], axis=-1
+    )
     weights = left[..., :count] * parts
     return following, pt.concatenate([weights, 1 - weights.sum(axis=-1, keepdims=True)], axis=-1)
 
@@ -123,5 +133,7 @@ def _stick_breaking_weights(op: Any, alpha: Any, count: Any, rng: Any, size: Any
 def _matrix_normal(op: Any, mean: Any, rows: Any, columns: Any, rng: Any, size: Any) -> Any:
     if mean.ndim > 2 or rows.ndim > 2 or columns.ndim > 2:
         raise NotConverted("a batch of matrix normal variables")
-    following, z = drawn("standard_normal", rng, [], [*(size or ()), pt.shape_i(rows, 0), pt.shape_i(columns, 0)])
+    following, z = drawn(
+        "standard_normal", rng, [], [*(size or ()), pt.shape_i(rows, 0), pt.shape_i(columns, 0)]
+    )
     return following, mean + pt.matmul(rows, pt.matmul(z, pt.matrix_transpose(columns)))

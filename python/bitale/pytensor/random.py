@@ -42,7 +42,9 @@ def _draw_of(op: Any) -> Draw:
         if draw is None:
             continue
         for sampler in ("rng_fn", "rng_fn_scipy"):
-            if getattr(getattr(cls, sampler, None), "__func__", getattr(cls, sampler, None)) is not getattr(
+            if getattr(
+                getattr(cls, sampler, None), "__func__", getattr(cls, sampler, None)
+            ) is not getattr(
                 getattr(base, sampler, None), "__func__", getattr(base, sampler, None)
             ):
                 raise NotConverted("it draws in a way of its own")
@@ -70,18 +72,34 @@ def _plain(name: str) -> Draw:
 
 
 for _cls, _of in {
-    basic.UniformRV: "uniform", basic.TriangularRV: "triangular", basic.BetaRV: "beta", basic.NormalRV: "normal",
-    basic.LogNormalRV: "lognormal", basic.GammaRV: "gamma", basic.ExponentialRV: "exponential", basic.WeibullRV: "weibull",
-    basic.LogisticRV: "logistic", basic.VonMisesRV: "vonmises", basic.PoissonRV: "poisson", basic.GeometricRV: "geometric",
-    basic.HyperGeometricRV: "hypergeometric", basic.WaldRV: "wald", basic.LaplaceRV: "laplace", basic.BinomialRV: "binomial",
-    basic.NegBinomialRV: "negative_binomial", basic.IntegersRV: "integers",
+    basic.UniformRV: "uniform",
+    basic.TriangularRV: "triangular",
+    basic.BetaRV: "beta",
+    basic.NormalRV: "normal",
+    basic.LogNormalRV: "lognormal",
+    basic.GammaRV: "gamma",
+    basic.ExponentialRV: "exponential",
+    basic.WeibullRV: "weibull",
+    basic.LogisticRV: "logistic",
+    basic.VonMisesRV: "vonmises",
+    basic.PoissonRV: "poisson",
+    basic.GeometricRV: "geometric",
+    basic.HyperGeometricRV: "hypergeometric",
+    basic.WaldRV: "wald",
+    basic.LaplaceRV: "laplace",
+    basic.BinomialRV: "binomial",
+    basic.NegBinomialRV: "negative_binomial",
+    basic.IntegersRV: "integers",
 }.items():
     draws(_cls)(_plain(_of))
 
 
 def in_domain(x: Any, *conditions: Any) -> Any:
     """SciPy's samplers refuse parameters outside their domain, nan among them."""
-    check = raise_op.CheckAndRaise(ValueError, "Domain error in arguments: a parameter of a random variable is outside its domain")
+    check = raise_op.CheckAndRaise(
+        ValueError,
+        "Domain error in arguments: a parameter of a random variable is outside its domain",
+    )
     return check(x, *(pt.all(condition) for condition in conditions))
 
 
@@ -97,7 +115,9 @@ def _halfnormal(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
 
 @draws(basic.ParetoRV)
 def _pareto(op: Any, b: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("pareto", in_domain(b, pt.gt(b, 0)), in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module(
+        "pareto", in_domain(b, pt.gt(b, 0)), in_domain(scale, pt.ge(scale, 0)), **keys
+    )
 
 
 @draws(basic.GumbelRV)
@@ -122,12 +142,16 @@ def _invgamma(op: Any, shape: Any, scale: Any, **keys: Any) -> Any:
 
 @draws(basic.TruncExponentialRV)
 def _truncexpon(op: Any, b: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("truncexpon", in_domain(b, pt.gt(b, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module(
+        "truncexpon", in_domain(b, pt.gt(b, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys
+    )
 
 
 @draws(basic.StudentTRV)
 def _t(op: Any, df: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("t", in_domain(df, pt.gt(df, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module(
+        "t", in_domain(df, pt.gt(df, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys
+    )
 
 
 @draws(basic.BetaBinomialRV)
@@ -137,14 +161,22 @@ def _betabinom(op: Any, n: Any, a: Any, b: Any, **keys: Any) -> Any:
 
 @draws(basic.GenGammaRV)
 def _gengamma(op: Any, alpha: Any, p: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("gengamma", in_domain(alpha, pt.gt(alpha, 0)), in_domain(p, pt.gt(p, 0)), in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module(
+        "gengamma",
+        in_domain(alpha, pt.gt(alpha, 0)),
+        in_domain(p, pt.gt(p, 0)),
+        in_domain(scale, pt.ge(scale, 0)),
+        **keys,
+    )
 
 
 @draws(basic.MvNormalRV)
 def _multivariate_normal(op: Any, mean: Any, cov: Any, **keys: Any) -> Any:
     method = getattr(op, "method", "cholesky")
     if method == "eigh":
-        raise NotConverted("the signs of eigenvectors differ between routines of LAPACK, and with them the draws")
+        raise NotConverted(
+            "the signs of eigenvectors differ between routines of LAPACK, and with them the draws"
+        )
     return _of_module("multivariate_normal", mean, cov, method=method, **keys)
 
 
@@ -161,7 +193,9 @@ def _multinomial(op: Any, n: Any, p: Any, **keys: Any) -> Any:
 @draws(basic.CategoricalRV)
 def _categorical(op: Any, p: Any, rng: Any, size: Any) -> Any:
     """As PyTensor's, which takes probabilities whatever their sum."""
-    following, u = drawn("random", rng, [], [p.shape[axis] for axis in range(p.ndim - 1)] if size is None else size)
+    following, u = drawn(
+        "random", rng, [], [p.shape[axis] for axis in range(p.ndim - 1)] if size is None else size
+    )
     return following, pt.cast((pt.cumsum(p, axis=-1) < pt.expand_dims(u, -1)).sum(axis=-1), "int64")
 
 
@@ -175,16 +209,25 @@ def _permutation(op: Any, x: Any, **keys: Any) -> Any:
 @draws(basic.ChoiceWithoutReplacement)
 def _choice(op: Any, a: Any, *rest: Any, rng: Any, size: Any) -> Any:
     (*weights, core_shape) = rest
-    if a.ndim > op.ndims_params[0] or size or core_shape.ndim != 1 or core_shape.type.shape[0] is None:
+    if (
+        a.ndim > op.ndims_params[0]
+        or size
+        or core_shape.ndim != 1
+        or core_shape.type.shape[0] is None
+    ):
         raise NotConverted("a batch of choices")
     lengths = [core_shape[k] for k in range(core_shape.type.shape[0])]
-    return _of_module("choice", a, size=lengths, replace=False, p=weights[0] if weights else None, rng=rng)
+    return _of_module(
+        "choice", a, size=lengths, replace=False, p=weights[0] if weights else None, rng=rng
+    )
 
 
 def drawn(name: str, rng: Any, parameters: Any, size: Any) -> tuple[Any, Any]:
     """The next generator, and a draw of one of NumPy's distributions with these parameters and lengths, of which any may be numbers."""
     lengths = None if size is None else [pt.as_tensor_variable(length) for length in size]
-    following, draw = _core.random_draw(name, rng, [pt.as_tensor_variable(x) for x in parameters], lengths)
+    following, draw = _core.random_draw(
+        name, rng, [pt.as_tensor_variable(x) for x in parameters], lengths
+    )
     return following, draw
 
 

@@ -28,53 +28,95 @@ class _Chain:
 
     def __init__(self, loop: Loop, buffer: Any, taps: tuple[int, ...], row: Any):
         self.loop, self.buffer, self.taps, self.m = loop, buffer, taps, -min(taps)
-        self.results = [loop.add_result(fitted(buffer[self.m - back], row)) for back in range(1, self.m + 1)]
+        self.results = [
+            loop.add_result(fitted(buffer[self.m - back], row)) for back in range(1, self.m + 1)
+        ]
 
     def inner_inputs(self) -> list[Any]:
         return [self.loop.states[self.results[-tap - 1]] for tap in self.taps]
 
     def set(self, value: Any) -> None:
-        for result, after in zip(self.results, [value, *(self.loop.states[k] for k in self.results)]):
+        for result, after in zip(
+            self.results, [value, *(self.loop.states[k] for k in self.results)]
+        ):
             self.loop.values[result] = after
 
     def output(self, variable: Any, n_steps: lengths.Sum, is_while: bool) -> Any:
         size = lengths.length(variable, 0)  # of the buffer
         if lengths.number(size) == self.m:
             return _joined([pt.expand_dims(self.loop.finals[k], 0) for k in reversed(self.results)])
-        return _kept(self.loop, pt.join(0, self.buffer[: self.m], self.loop.traces[self.results[0]]), self.m, pt.shape_i(self.buffer, 0),
-                     size, n_steps, is_while)
+        return _kept(
+            self.loop,
+            pt.join(0, self.buffer[: self.m], self.loop.traces[self.results[0]]),
+            self.m,
+            pt.shape_i(self.buffer, 0),
+            size,
+            n_steps,
+            is_while,
+        )
 
 
-def _kept(loop: Loop, values: Any, before: int, length: Any, size: lengths.Sum, n_steps: lengths.Sum, is_while: bool) -> Any:
+def _kept(
+    loop: Loop,
+    values: Any,
+    before: int,
+    length: Any,
+    size: lengths.Sum,
+    n_steps: lengths.Sum,
+    is_while: bool,
+) -> Any:
     """What a buffer of some length holds at the end of the values that were written to it in turn, `before` of which are initial ones:
     the last of them, or all and then zeros; with `until`, nothing instead of zeros."""
-    missing = lengths.difference(lengths.shifted(n_steps, before), size)  # how many of the values have been overwritten
+    missing = lengths.difference(
+        lengths.shifted(n_steps, before), size
+    )  # how many of the values have been overwritten
     if is_while:
-        return values if missing is not None and missing <= 0 else values[pt.maximum(loop.steps + before - length, 0) :]
+        return (
+            values
+            if missing is not None and missing <= 0
+            else values[pt.maximum(loop.steps + before - length, 0) :]
+        )
     if missing == 0:
         return values
     if missing is not None and missing > 0:
         return values[missing:]
     written = loop.n_steps + before
-    zeros = pt.zeros([pt.maximum(length - written, 0), *(pt.shape_i(values, k) for k in range(1, values.ndim))], dtype=values.dtype)
-    return pt.join(0, values if missing is not None else values[pt.maximum(written - length, 0) :], zeros)
+    zeros = pt.zeros(
+        [pt.maximum(length - written, 0), *(pt.shape_i(values, k) for k in range(1, values.ndim))],
+        dtype=values.dtype,
+    )
+    return pt.join(
+        0, values if missing is not None else values[pt.maximum(written - length, 0) :], zeros
+    )
 
 
 class _Window:
     """A buffer of which a step reads some elements, and sets some."""
 
-    def __init__(self, loop: Loop, buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], n_steps: Any, row: Any):
+    def __init__(
+        self,
+        loop: Loop,
+        buffer: Any,
+        reads: tuple[int, ...],
+        writes: tuple[int, ...],
+        n_steps: Any,
+        row: Any,
+    ):
         oldest = -min(0, *reads, *writes)
         self.loop, self.buffer = loop, buffer
         self.reads, self.writes = [at + oldest for at in reads], [at + oldest for at in writes]
         self.first, self.last = min(*self.reads, *self.writes), max(*self.reads, *self.writes)
         self.entering = loop.add_sequence(buffer[self.last : self.last + n_steps])
-        self.results = [loop.add_result(fitted(buffer[at], row)) for at in range(self.first, self.last)]
+        self.results = [
+            loop.add_result(fitted(buffer[at], row)) for at in range(self.first, self.last)
+        ]
         self.leaving = loop.add_result()
 
     def _elements(self) -> dict[int, Any]:
         """What each position of the window holds before a step."""
-        held = {at: self.loop.states[k] for at, k in zip(range(self.first, self.last), self.results)}
+        held = {
+            at: self.loop.states[k] for at, k in zip(range(self.first, self.last), self.results)
+        }
         return {**held, self.last: self.loop.elements[self.entering]}
 
     def inner_inputs(self) -> list[Any]:
@@ -88,10 +130,15 @@ class _Window:
             self.loop.values[k] = elements[at + 1]
 
     def output(self, variable: Any, n_steps: lengths.Sum) -> Any:
-        parts = [self.loop.traces[self.leaving], *(pt.expand_dims(self.loop.finals[k], 0) for k in self.results)]
+        parts = [
+            self.loop.traces[self.leaving],
+            *(pt.expand_dims(self.loop.finals[k], 0) for k in self.results),
+        ]
         if self.first > 0:
             parts.insert(0, self.buffer[: self.first])
-        beyond = lengths.difference(lengths.length(variable, 0), lengths.shifted(n_steps, self.last))
+        beyond = lengths.difference(
+            lengths.length(variable, 0), lengths.shifted(n_steps, self.last)
+        )
         if beyond != 0:
             parts.append(self.buffer[self.loop.n_steps + self.last :])
         return _joined(parts)
@@ -115,15 +162,21 @@ def _scan(conversion: Conversion, op: Any, node: Any, n_steps: Any, *inputs: Any
     windows = [
         _Window(loop, buffer, reads, writes, n_steps, rows[0].type)
         for buffer, reads, writes, rows in zip(
-            op.outer_mitmot(given), info.mit_mot_in_slices, info.mit_mot_out_slices,
+            op.outer_mitmot(given),
+            info.mit_mot_in_slices,
+            info.mit_mot_out_slices,
             _grouped(op.inner_mitmot(inner.inputs), info.mit_mot_in_slices),
         )
     ]
-    rows = [group[0].type for group in _grouped(op.inner_mitsot(inner.inputs), info.mit_sot_in_slices)] + [x.type for x in op.inner_sitsot(inner.inputs)]
+    rows = [
+        group[0].type for group in _grouped(op.inner_mitsot(inner.inputs), info.mit_sot_in_slices)
+    ] + [x.type for x in op.inner_sitsot(inner.inputs)]
     chains = [
         _Chain(loop, buffer, taps, row)
         for buffer, taps, row in zip(
-            [*op.outer_mitsot(given), *op.outer_sitsot(given)], info.mit_sot_in_slices + info.sit_sot_in_slices, rows
+            [*op.outer_mitsot(given), *op.outer_sitsot(given)],
+            info.mit_sot_in_slices + info.sit_sot_in_slices,
+            rows,
         )
     ]
     traces = [loop.add_result() for _ in range(info.n_nit_sot)]
@@ -137,7 +190,9 @@ def _scan(conversion: Conversion, op: Any, node: Any, n_steps: Any, *inputs: Any
         *(loop.states[k] for k in states),
         *op.outer_non_seqs(given),
     ]
-    values = [fitted(value, x.type) for value, x in zip(conversion.inner(inner, leaves), inner.outputs)]
+    values = [
+        fitted(value, x.type) for value, x in zip(conversion.inner(inner, leaves), inner.outputs)
+    ]
     at = iter(values)
     for window in windows:
         window.set([next(at) for _ in window.writes])
@@ -151,5 +206,8 @@ def _scan(conversion: Conversion, op: Any, node: Any, n_steps: Any, *inputs: Any
     tapped = [*op.outer_mitsot(variables), *op.outer_sitsot(variables)]
     made += [chain.output(x, count, info.as_while) for chain, x in zip(chains, tapped)]
     sizes = zip(op.outer_nitsot(given), op.outer_nitsot(variables))
-    made += [_kept(loop, loop.traces[k], 0, size, lengths.value(x), count, info.as_while) for k, (size, x) in zip(traces, sizes)]
+    made += [
+        _kept(loop, loop.traces[k], 0, size, lengths.value(x), count, info.as_while)
+        for k, (size, x) in zip(traces, sizes)
+    ]
     return made + [loop.finals[k] for k in states]

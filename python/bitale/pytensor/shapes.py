@@ -63,14 +63,18 @@ def _lengths(x: Any, axes: Any) -> list[Any]:
 def _join_dims(op: Any, node: Any, x: Any) -> Any:
     after = op.start_axis + op.n_axes
     joined: Any = math.prod(_lengths(x, range(op.start_axis, after)))
-    return pt.reshape(x, [*_lengths(x, range(op.start_axis)), joined, *_lengths(x, range(after, x.ndim))])
+    return pt.reshape(
+        x, [*_lengths(x, range(op.start_axis)), joined, *_lengths(x, range(after, x.ndim))]
+    )
 
 
 @converts(SplitDims)
 def _split_dims(op: Any, node: Any, x: Any, shape: Any) -> Any:
     count = node.outputs[0].type.ndim - x.ndim + 1
     lengths = [shape[i] for i in range(count)]
-    return pt.reshape(x, [*_lengths(x, range(op.axis)), *lengths, *_lengths(x, range(op.axis + 1, x.ndim))])
+    return pt.reshape(
+        x, [*_lengths(x, range(op.axis)), *lengths, *_lengths(x, range(op.axis + 1, x.ndim))]
+    )
 
 
 @converts(Alloc)
@@ -125,7 +129,9 @@ def _split(op: Any, node: Any, x: Any, *rest: Any) -> Any:
 def _arange(op: Any, node: Any, start: Any, stop: Any, step: Any) -> Any:
     if stop.ndim == 0:
         return pt.arange(start, stop, step, dtype=op.dtype)
-    return _batch_of_aranges(op, *(pt.cast(x, "int64") if x.dtype[0] in "biu" else x for x in (start, stop, step)))
+    return _batch_of_aranges(
+        op, *(pt.cast(x, "int64") if x.dtype[0] in "biu" else x for x in (start, stop, step))
+    )
 
 
 def _batch_of_aranges(op: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -134,7 +140,9 @@ def _batch_of_aranges(op: Any, start: Any, stop: Any, step: Any) -> Any:
         raise NotConverted("a batch of ranges of floats")
     lengths = pt.maximum(pt.ceil_intdiv(stop - start, step), 0)
     length = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(lengths)))
-    length = Assert("arange: ranges of different lengths in a batch")(length, pt.all(pt.eq(lengths, length)))
+    length = Assert("arange: ranges of different lengths in a batch")(
+        length, pt.all(pt.eq(lengths, length))
+    )
     start = pt.second(lengths, start)  # for each range, if only their ends differ
     return pt.cast(pt.shape_padright(start) + pt.shape_padright(step) * pt.arange(length), op.dtype)
 

@@ -30,7 +30,9 @@ def _declared(node: Any, value: Any) -> Any:
 
 def _same(x: Any, y: Any) -> bool:
     """Whether two variables are known to have the same value: they are one, or equal constants."""
-    return bool(x == y) or (hasattr(x, "data") and hasattr(y, "data") and np.array_equal(x.data, y.data))
+    return bool(x == y) or (
+        hasattr(x, "data") and hasattr(y, "data") and np.array_equal(x.data, y.data)
+    )
 
 
 # ---- parts of matrices -----------------------------------------------------------------------------------------------
@@ -46,7 +48,12 @@ def _csm_properties(op: Any, node: Any, x: Any) -> Any:
     data, indices, indptr, shape = sparse.csm_properties(x)
     known = sparse.as_sparse_variable(x).static_shape
     # A constant shape lets a matrix that is made of these parts have a static pattern.
-    return [data, indices, indptr, shape if None in known else pt.constant(np.array(known, node.outputs[3].type.dtype))]
+    return [
+        data,
+        indices,
+        indptr,
+        shape if None in known else pt.constant(np.array(known, node.outputs[3].type.dtype)),
+    ]
 
 
 @converts(theirs.CSMGrad)
@@ -114,7 +121,16 @@ def _structured_add(op: Any, node: Any, x: Any, y: Any) -> Any:
     return _declared(node, sparse.structured_add_s_v(x, y))
 
 
-@converts(*_those("MultiplySparseSparse", "MulSS", "MultiplySparseDense", "MulSD", "MultiplySparseDenseVector", "MulSV"))
+@converts(
+    *_those(
+        "MultiplySparseSparse",
+        "MulSS",
+        "MultiplySparseDense",
+        "MulSD",
+        "MultiplySparseDenseVector",
+        "MulSV",
+    )
+)
 def _multiply(op: Any, node: Any, x: Any, y: Any) -> Any:
     return _declared(node, sparse.multiply(x, y))
 
@@ -136,7 +152,11 @@ def _scale_rows(op: Any, node: Any, x: Any, s: Any) -> Any:
 def _dot(op: Any, node: Any, x: Any, y: Any) -> Any:
     product = sparse.dot(x, y)
     if isinstance(product, SparseVariable):
-        return _declared(node, product) if hasattr(node.outputs[0].type, "format") else product.todense()
+        return (
+            _declared(node, product)
+            if hasattr(node.outputs[0].type, "format")
+            else product.todense()
+        )
     if hasattr(node.outputs[0].type, "format"):
         raise NotConverted("the result is sparse, and its pattern not known")
     return product
@@ -158,5 +178,10 @@ def _structured_dot_grad(op: Any, node: Any, indices: Any, indptr: Any, b: Any, 
     if b.ndim != 2 or g.ndim != 2:
         raise NotConverted("a gradient of a product with a vector")
     make = sparse.CSC if isinstance(op, their_math.StructuredDotGradCSC) else sparse.CSR
-    ones = make(pt.cast(pt.ones_like(indices), node.outputs[0].type.dtype), indices, indptr, pt.stack([g.shape[0], b.shape[0]]))
+    ones = make(
+        pt.cast(pt.ones_like(indices), node.outputs[0].type.dtype),
+        indices,
+        indptr,
+        pt.stack([g.shape[0], b.shape[0]]),
+    )
     return sparse.sampling_dot(g, b, ones).data

@@ -30,12 +30,19 @@ def _symbolic_op(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> An
     return _inlined(conversion, op, node, inputs, as_it_is=True)
 
 
-def _inlined(conversion: Conversion, op: Any, node: Any, inputs: Sequence[Any], *, as_it_is: bool) -> Any:
+def _inlined(
+    conversion: Conversion, op: Any, node: Any, inputs: Sequence[Any], *, as_it_is: bool
+) -> Any:
     """The op's graph. Where the op has a derivative of its own, an op of Bitale keeps the two together until the function is compiled."""
     if not _has_own_pullback(op) or not all(isinstance(x, bt.Variable) for x in inputs):
         return conversion.inner(op.fgraph, inputs, as_it_is=as_it_is)
     own = [x.type() for x in inputs]
-    made = bt.compile.OpFromGraph(own, conversion.inner(op.fgraph, own, as_it_is=as_it_is), pullback=_Pullback(op, node), name=op.name)
+    made = bt.compile.OpFromGraph(
+        own,
+        conversion.inner(op.fgraph, own, as_it_is=as_it_is),
+        pullback=_Pullback(op, node),
+        name=op.name,
+    )
     return made(*inputs)
 
 
@@ -43,7 +50,10 @@ def _has_own_pullback(op: Any) -> bool:
     """Whether the user or the op's class says what the derivative is, rather than the graph."""
     if any(getattr(op, name, None) is not None for name in ("pullback_overrides", "lop_overrides")):
         return True
-    return any(getattr(type(op), name, None) is not getattr(OpFromGraph, name, None) for name in ("pullback", "L_op", "grad"))
+    return any(
+        getattr(type(op), name, None) is not getattr(OpFromGraph, name, None)
+        for name in ("pullback", "L_op", "grad")
+    )
 
 
 class _Pullback:
@@ -53,9 +63,15 @@ class _Pullback:
         self.op, self.node = op, detached(node)
 
     def __call__(self, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        found = converted_pullback(self.op, self.node, dict(zip(self.node.inputs, inputs)), outputs, cotangents, converted)
+        found = converted_pullback(
+            self.op, self.node, dict(zip(self.node.inputs, inputs)), outputs, cotangents, converted
+        )
         return [
-            None if is_disconnected(g) else g if isinstance(g, bt.Variable) else bt.gradient.grad_undefined(self.op, k, inputs[k], str(g.type))
+            None
+            if is_disconnected(g)
+            else g
+            if isinstance(g, bt.Variable)
+            else bt.gradient.grad_undefined(self.op, k, inputs[k], str(g.type))
             for k, g in enumerate(found)
         ]
 

@@ -16,7 +16,22 @@ import bitale.tensor as pt
 from bitale.sparse.type import is_scipy
 
 _DTYPES = frozenset(
-    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128")
+    (
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    )
 )
 
 
@@ -27,7 +42,11 @@ def is_labelled(type_: Any) -> bool:
 
 def is_expressible(type_: Any) -> bool:
     """Whether values of this PyTensor type are values of a Bitale type."""
-    is_number = (isinstance(type_, (TensorType, ScalarType)) or is_labelled(type_)) and type_.dtype in _DTYPES and not hasattr(type_, "format")  # as sparse types have
+    is_number = (
+        (isinstance(type_, (TensorType, ScalarType)) or is_labelled(type_))
+        and type_.dtype in _DTYPES
+        and not hasattr(type_, "format")
+    )  # as sparse types have
     return isinstance(type_, RandomGeneratorType) or is_number
 
 
@@ -58,11 +77,15 @@ def fitted(value: Any, type_: Any) -> Any:
     if isinstance(type_, RandomGeneratorType) or not is_expressible(type_):
         return value
     if value.dtype.startswith("complex") and not type_.dtype.startswith("complex"):
-        raise TypeError(f"PyTensor declares a result to be {type_.dtype}, which is {value.dtype}: its imaginary part would be lost")
+        raise TypeError(
+            f"PyTensor declares a result to be {type_.dtype}, which is {value.dtype}: its imaginary part would be lost"
+        )
     if value.dtype != type_.dtype:
         value = pt.cast(value, type_.dtype)
     shape = () if isinstance(type_, ScalarType) else type_.shape
     known = value.type.shape
     if any(a == 1 and b is None for a, b in zip(shape, known)):
-        value = pt.specify_shape(value, tuple(1 if a == 1 and b is None else None for a, b in zip(shape, known)))
+        value = pt.specify_shape(
+            value, tuple(1 if a == 1 and b is None else None for a, b in zip(shape, known))
+        )
     return value

@@ -5,7 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 
-_NEEDED = {"pytensor": ("PyTensor", (2, 38)), "pymc": ("PyMC", (5, 28)), "nutpie": ("nutpie", (0, 16))}
+_NEEDED = {
+    "pytensor": ("PyTensor", (2, 38)),
+    "pymc": ("PyMC", (5, 28)),
+    "nutpie": ("nutpie", (0, 16)),
+}
 
 
 def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
@@ -17,7 +21,11 @@ def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-        raise ImportError(f"{who} needs {name} {needed} or newer, and there is none: pip install '{package}>={needed}'") from None
+        raise ImportError(
+            f"{who} needs {name} {needed} or newer, and there is none: pip install '{package}>={needed}'"
+        ) from None
     found = importlib.metadata.version(package)
     if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < minimum:
-        raise ImportError(f"{who} needs {name} {needed} or newer, and this is {found}: pip install --upgrade '{package}>={needed}'")
+        raise ImportError(
+            f"{who} needs {name} {needed} or newer, and this is {found}: pip install --upgrade '{package}>={needed}'"
+        )

@@ -11,7 +11,11 @@ from bitale import _core
 from bitale.scalar.classes import *
 from bitale.scalar.composite import Composite, ScalarInnerGraphOp
 from bitale.tensor.op_classes import Elemwise as _Elemwise
-from bitale._core import TensorConstant as ScalarConstant, TensorType, TensorVariable as ScalarVariable
+from bitale._core import (
+    TensorConstant as ScalarConstant,
+    TensorType,
+    TensorVariable as ScalarVariable,
+)
 from bitale.scalar.output_types import (
     float_out,
     int_out,
@@ -42,15 +46,23 @@ if typing.TYPE_CHECKING:
 def _function(name: str) -> typing.Any:
     if name.removeprefix("convert_to_") in _casts:
         return _casts[name.removeprefix("convert_to_")]
-    other = {"scalar_abs": "abs", "scalar_maximum": "maximum", "scalar_minimum": "minimum"}.get(name, name)
+    other = {"scalar_abs": "abs", "scalar_maximum": "maximum", "scalar_minimum": "minimum"}.get(
+        name, name
+    )
     if other not in _functions:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(_pt, other)
 
 
 _functions = frozenset(name for name, _ in _core.elementwise_functions()) | {
-    "complex", "conj", "floor_div", "identity", "imag", "real", "round_half_to_even",
-}  # fmt: skip
+    "complex",
+    "conj",
+    "floor_div",
+    "identity",
+    "imag",
+    "real",
+    "round_half_to_even",
+}
 
 
 _by_dtype = {type_.dtype: type_ for type_ in all_types}
@@ -72,7 +84,9 @@ def gammaincc_grad(k: typing.Any, x: typing.Any) -> typing.Any:
     return -_pt.gammainc_derivative(k, x)
 
 
-def hyp2f1_grad(a: typing.Any, b: typing.Any, c: typing.Any, z: typing.Any, wrt: typing.Sequence[builtins.int]) -> list[typing.Any]:
+def hyp2f1_grad(
+    a: typing.Any, b: typing.Any, c: typing.Any, z: typing.Any, wrt: typing.Sequence[builtins.int]
+) -> list[typing.Any]:
     """The derivatives of hyp2f1(a, b, c, z) by a (0), b (1) and c (2), of which wrt says those that are wanted, in this order."""
     if not wrt or not set(wrt) <= {0, 1, 2}:
         raise ValueError(f"hyp2f1_grad: wrt is some of 0, 1 and 2, got {wrt!r}")
@@ -97,8 +111,21 @@ def __getattr__(name: str) -> typing.Any:
 
 
 def __dir__() -> list[str]:
-    found = [name for name in globals() if name[0] != "_"] + list(_by_dtype) + [f"convert_to_{dtype}" for dtype in _by_dtype]
-    return sorted({*found, *(name for name in _functions if hasattr(_pt, name)), "scalar_abs", "scalar_maximum", "scalar_minimum"})
+    found = (
+        [name for name in globals() if name[0] != "_"]
+        + list(_by_dtype)
+        + [f"convert_to_{dtype}" for dtype in _by_dtype]
+    )
+    return sorted(
+        {
+            *found,
+            *(name for name in _functions if hasattr(_pt, name)),
+            "scalar_abs",
+            "scalar_maximum",
+            "scalar_minimum",
+        }
+    )
+
 
 from bitale import _geography as _geography
 

@@ -19,19 +19,33 @@ def _scalar_name(op: typing.Any) -> str:
     return str(dict(op.__props__)["scalar_op"]) if isinstance(op, _Elemwise) else ""
 
 
-def _class(name: str, *functions: str, bases: tuple[type, ...] = (UserScalarOp,), **members: typing.Any) -> typing.Any:
+def _class(
+    name: str, *functions: str, bases: tuple[type, ...] = (UserScalarOp,), **members: typing.Any
+) -> typing.Any:
     own_name = name
 
     def make(output_types_preference: typing.Any = None, name: str | None = None) -> typing.Any:
         if len(functions) != 1:
-            raise TypeError(f"{own_name}: the ops of this class are functions such as scalar.{functions[0]}")
+            raise TypeError(
+                f"{own_name}: the ops of this class are functions such as scalar.{functions[0]}"
+            )
         if output_types_preference is not None:
-            raise NotImplementedError(f"{own_name}: output_types_preference is not supported: {functions[0]} has one rule of dtypes; cast its result")
+            raise NotImplementedError(
+                f"{own_name}: output_types_preference is not supported: {functions[0]} has one rule of dtypes; cast its result"
+            )
         return _Elemwise(functions[0], name=name)
 
     __all__.append(name)
     doc = f"Elementwise ops of {', '.join(functions) if len(functions) < 5 else 'their kind'}: ``isinstance(node.op.scalar_op, {name})``."
-    return op_class(name, doc, make, module="bitale.scalar", holds=lambda op: _scalar_name(op) in functions, bases=bases, **members)
+    return op_class(
+        name,
+        doc,
+        make,
+        module="bitale.scalar",
+        holds=lambda op: _scalar_name(op) in functions,
+        bases=bases,
+        **members,
+    )
 
 
 _arities = dict(_core.elementwise_functions())
@@ -48,11 +62,22 @@ def _cast(o_type: typing.Any, name: str | None = None) -> typing.Any:
 
 
 Cast = _class("Cast", *_casts, _make=staticmethod(_cast), __signature__=inspect.signature(_cast))
-LogicalComparison = FixedLogicalComparison = _class("LogicalComparison", "eq", "ge", "gt", "le", "lt", "neq")
+LogicalComparison = FixedLogicalComparison = _class(
+    "LogicalComparison", "eq", "ge", "gt", "le", "lt", "neq"
+)
 BinaryBitOp = _class("BinaryBitOp", "and", "or", "xor")
 UnaryBitOp = _class("UnaryBitOp", "invert")
 ScalarOp = _class("ScalarOp", *(name.rstrip("_") for name in _arities), *_casts)
 UnaryScalarOp = _class(
-    "UnaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 1), *_casts, bases=(ScalarOp,), nin=1
+    "UnaryScalarOp",
+    *(name.rstrip("_") for name, n in _arities.items() if n == 1),
+    *_casts,
+    bases=(ScalarOp,),
+    nin=1,
 )
-BinaryScalarOp = _class("BinaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 2), bases=(ScalarOp,), nin=2)
+BinaryScalarOp = _class(
+    "BinaryScalarOp",
+    *(name.rstrip("_") for name, n in _arities.items() if n == 2),
+    bases=(ScalarOp,),
+    nin=2,
+)

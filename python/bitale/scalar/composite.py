@@ -16,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import TensorVariable, as_tensor_variable, broadcast_arrays, cast, clone_replace, equal_computations, vectorize_graph
+from bitale._core import (
+    TensorVariable,
+    as_tensor_variable,
+    broadcast_arrays,
+    cast,
+    clone_replace,
+    equal_computations,
+    vectorize_graph,
+)
 from bitale.graph.fg import FunctionGraph
 from bitale.graph.traversal import explicit_graph_inputs
 from bitale.scalar.classes import ScalarOp
@@ -35,7 +43,12 @@ class Composite(ScalarInnerGraphOp):
     Elemwise(op) takes tensors, whose dtypes convert safely to those of the inputs (TypeError else), and gives one result or a list.
     """
 
-    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable], name: str = "Composite"):
+    def __init__(
+        self,
+        inputs: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+        name: str = "Composite",
+    ):
         super().__init__(name=name)
         from bitale._core import MissingInputError
 
@@ -44,10 +57,14 @@ class Composite(ScalarInnerGraphOp):
             if not isinstance(each, TensorVariable) or each.ndim != 0:
                 raise TypeError(f"Composite: expected scalars, got {each!r}")
         if not self.outputs or len(set(self.inputs)) != len(self.inputs):
-            raise ValueError("Composite: expected one output or more, and inputs that are all different")
+            raise ValueError(
+                "Composite: expected one output or more, and inputs that are all different"
+            )
         for leaf in explicit_graph_inputs(self.outputs):
             if leaf not in self.inputs:
-                raise MissingInputError(f"Composite: the outputs depend on {leaf}, which is not among the inputs")
+                raise MissingInputError(
+                    f"Composite: the outputs depend on {leaf}, which is not among the inputs"
+                )
         self.nin, self.nout = len(self.inputs), len(self.outputs)
 
     @property
@@ -59,7 +76,10 @@ class Composite(ScalarInnerGraphOp):
         return [each.type for each in self.outputs]
 
     def impl(self, *inputs: Any) -> Any:
-        values = [each.eval(dict(zip(self.inputs, inputs)), on_unused_input="ignore") for each in self.outputs]
+        values = [
+            each.eval(dict(zip(self.inputs, inputs)), on_unused_input="ignore")
+            for each in self.outputs
+        ]
         return values[0] if self.nout == 1 else tuple(values)
 
     def __call__(self, *inputs: Any) -> Any:
@@ -76,17 +96,28 @@ class Composite(ScalarInnerGraphOp):
             raise TypeError(f"{self}: expected {self.nin} inputs, got {len(given)}")
         for i, (x, wanted) in enumerate(zip(given, self.inputs)):
             if not np.can_cast(x.dtype, wanted.dtype):
-                raise TypeError(f"{self}: input {i}, {x} of dtype {x.dtype}, does not convert safely to {wanted.dtype}; pt.cast converts it")
+                raise TypeError(
+                    f"{self}: input {i}, {x} of dtype {x.dtype}, does not convert safely to {wanted.dtype}; pt.cast converts it"
+                )
             given[i] = cast(x, wanted.dtype)
         if of_tensors and len(given) > 1:
             given = list(broadcast_arrays(*given))
         replacements = dict(zip(self.inputs, given))
-        out = vectorize_graph(self.outputs, replacements) if of_tensors else clone_replace(self.outputs, replacements)
+        out = (
+            vectorize_graph(self.outputs, replacements)
+            if of_tensors
+            else clone_replace(self.outputs, replacements)
+        )
         return out[0] if self.nout == 1 else list(out)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Composite) and self.nin == other.nin and bool(
-            self.nout == other.nout and equal_computations(self.outputs, other.outputs, self.inputs, other.inputs)
+        return (
+            isinstance(other, Composite)
+            and self.nin == other.nin
+            and bool(
+                self.nout == other.nout
+                and equal_computations(self.outputs, other.outputs, self.inputs, other.inputs)
+            )
         )
 
     def __hash__(self) -> int:

@@ -40,20 +40,28 @@ class UserScalarOp:
     nin, nout = -1, 1
     nfunc_spec: Any = None
 
-    def __init__(self, output_types_preference: Callable[..., Any] | None = None, name: str | None = None):
+    def __init__(
+        self, output_types_preference: Callable[..., Any] | None = None, name: str | None = None
+    ):
         if output_types_preference is not None and not callable(output_types_preference):
-            raise TypeError(f"{type(self).__name__}: expected a rule such as scalar.upgrade_to_float, got {output_types_preference!r}")
+            raise TypeError(
+                f"{type(self).__name__}: expected a rule such as scalar.upgrade_to_float, got {output_types_preference!r}"
+            )
         self.output_types_preference = output_types_preference
         self.name = name
 
     def impl(self, *inputs: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} has no impl: nothing computes its results")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no impl: nothing computes its results"
+        )
 
     def output_types(self, types: Sequence[Any]) -> Sequence[Any]:
         """The types of the results."""
         rule = self.__dict__.get("output_types_preference")
         if rule is None:
-            raise NotImplementedError(f"{type(self).__name__} has neither output_types_preference nor output_types")
+            raise NotImplementedError(
+                f"{type(self).__name__} has neither output_types_preference nor output_types"
+            )
         return list(rule(*types))
 
     def __call__(self, *inputs: Any) -> Any:
@@ -91,7 +99,9 @@ class ElemwiseOfUser(Op):
         spec = nfunc_spec or scalar_op.nfunc_spec
         self._of_arrays = import_func_from_string(spec[0]) if spec else None
         if spec and self._of_arrays is None:
-            raise ValueError(f"{scalar_op}: there is no function {spec[0]!r}, which its nfunc_spec names")
+            raise ValueError(
+                f"{scalar_op}: there is no function {spec[0]!r}, which its nfunc_spec names"
+            )
 
     def __str__(self) -> str:
         return self._label
@@ -101,14 +111,18 @@ class ElemwiseOfUser(Op):
         given = [as_tensor_variable(x) for x in inputs]
         count = self.scalar_op.nin
         if not given or (count >= 0 and len(given) != count):
-            raise TypeError(f"{self.scalar_op}: expected {count if count >= 0 else 'one or more'} inputs, got {len(given)}")
+            raise TypeError(
+                f"{self.scalar_op}: expected {count if count >= 0 else 'one or more'} inputs, got {len(given)}"
+            )
         return super().__call__(*(broadcast_arrays(*given) if len(given) > 1 else given), **options)
 
     def make_node(self, *inputs: Any) -> Apply:
         given = [as_tensor_variable(x) for x in inputs]
         types = list(self.scalar_op.output_types([TensorType(x.dtype, ()) for x in given]))
         if len(types) != self.scalar_op.nout:
-            raise ValueError(f"{self.scalar_op}: {len(types)} types for {self.scalar_op.nout} results")
+            raise ValueError(
+                f"{self.scalar_op}: {len(types)} types for {self.scalar_op.nout} results"
+            )
         shape = max((x.type.shape for x in given), key=len)
         return Apply(self, given, [TensorType(t.dtype, shape)() for t in types])
 
@@ -124,14 +138,18 @@ class ElemwiseOfUser(Op):
         for cell, value, out in zip(output_storage, results, node.outputs):
             cell[0] = np.array(value, dtype=out.dtype)
 
-    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def pullback(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
         op = self.scalar_op
         for name in ("pullback", "L_op"):
             if hasattr(op, name):
                 return list(getattr(op, name)(inputs, outputs, cotangents))
         if hasattr(op, "grad"):
             return list(op.grad(inputs, cotangents))
-        raise NotImplementedError(f"{op} has no derivative: a ScalarOp defines it by grad, L_op or pullback")
+        raise NotImplementedError(
+            f"{op} has no derivative: a ScalarOp defines it by grad, L_op or pullback"
+        )
 
     def vectorize(self, node: Apply, *batched: Any) -> Any:
         return self(*batched)

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     Others = Union[TensorLike, Sequence[Any], None]
     Length = Union[int, np.integer[Any], TensorVariable]
 
-__all__ = ["until", "scan", "map", "reduce", "foldl", "foldr", "filter", "while_loop", "fori_loop", "scan_checkpoints"]
+__all__ = [
+    "until",
+    "scan",
+    "map",
+    "reduce",
+    "foldl",
+    "foldr",
+    "filter",
+    "while_loop",
+    "fori_loop",
+    "scan_checkpoints",
+]
 
 
 class until:
@@ -74,7 +85,9 @@ def initial_and_taps(given: Any) -> tuple[Any, list[int], bool]:
         _only(given, ("initial", "taps", "return_steps", "inplace"), "an entry of outputs_info")
         value = given.get("initial")
         if value is None and given.get("taps"):
-            raise ValueError("scan: an entry of outputs_info has taps, and no 'initial' value that they reach")
+            raise ValueError(
+                "scan: an entry of outputs_info has taps, and no 'initial' value that they reach"
+            )
         taps = _taps(given.get("taps"), -1)
     return value, taps, isinstance(value, (bool, int, float))
 
@@ -82,7 +95,9 @@ def initial_and_taps(given: Any) -> tuple[Any, list[int], bool]:
 def _only(given: Mapping[str, Any], keys: Sequence[str], what: str) -> None:
     for key in given:
         if key not in keys:
-            raise ValueError(f"scan: {what} has the unknown key {key!r}; known are {', '.join(keys)}")
+            raise ValueError(
+                f"scan: {what} has the unknown key {key!r}; known are {', '.join(keys)}"
+            )
 
 
 def _is_updates(part: Any) -> bool:
@@ -100,7 +115,9 @@ def _step_parts(result: Any) -> tuple[list[Any], Any, list[tuple[Any, Any]]]:
     outputs: list[Any] = []
     condition: Any = None
     updates: list[tuple[Any, Any]] = []
-    parts = list(result) if isinstance(result, (list, tuple)) and not _is_updates(result) else [result]
+    parts = (
+        list(result) if isinstance(result, (list, tuple)) and not _is_updates(result) else [result]
+    )
     for part in parts:
         if part is None:
             continue
@@ -109,7 +126,9 @@ def _step_parts(result: Any) -> tuple[list[Any], Any, list[tuple[Any, Any]]]:
                 raise ValueError("scan: the step returns `until` twice")
             condition = part.condition
         elif _is_updates(part):
-            updates.extend(part.items() if isinstance(part, Mapping) else [tuple(pair) for pair in part])
+            updates.extend(
+                part.items() if isinstance(part, Mapping) else [tuple(pair) for pair in part]
+            )
         elif isinstance(part, (list, tuple)):
             more, inner, pairs = _step_parts(list(part))
             outputs.extend(more)
@@ -124,7 +143,9 @@ def _tensor(given: Any) -> Any:
     return given.values if isinstance(given, _core.XTensorVariable) else given
 
 
-def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+def _own_updates(
+    created: list[Any], outputs: list[Any], condition: Any, updates: list[tuple[Any, Any]]
+) -> list[tuple[Any, Any]]:
     """Of shared variables that the step has made for itself, such as the generator behind a draw: their default updates are
     made in each step, so that each step draws anew."""
     made = {variable for variable in created if variable.default_update is not None}
@@ -133,7 +154,9 @@ def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates
     given = {variable for variable, _ in updates}
     every = [_tensor(each) for each in [*outputs, condition, *(after for _, after in updates)]]
     known = [each for each in every if isinstance(each, Variable)]
-    return [(rng, after) for rng, after in _core.with_default_updates(known, [], given) if rng in made]
+    return [
+        (rng, after) for rng, after in _core.with_default_updates(known, [], given) if rng in made
+    ]
 
 
 def _of_tensors(fn: Callable[..., Any], others: list[Any]) -> tuple[Callable[..., Any], list[Any]]:
@@ -190,7 +213,9 @@ def _loop(
     return built(builder, fn, name)
 
 
-def built(builder: Any, fn: Callable[..., Any], name: str | None) -> tuple[list[Any], list[Any], Variable, SharedUpdates]:
+def built(
+    builder: Any, fn: Callable[..., Any], name: str | None
+) -> tuple[list[Any], list[Any], Variable, SharedUpdates]:
     """What a builder of loops makes of a step: the results, the last values, the number of steps and the updates."""
     while True:
         with collect_new_shareds() as created:
@@ -210,7 +235,9 @@ def built(builder: Any, fn: Callable[..., Any], name: str | None) -> tuple[list[
     return list(traces), list(finals), steps, changed
 
 
-def _packed(outputs: list[TensorVariable], return_list: bool = False) -> TensorVariable | list[TensorVariable] | None:
+def _packed(
+    outputs: list[TensorVariable], return_list: bool = False
+) -> TensorVariable | list[TensorVariable] | None:
     if return_list:
         return outputs
     if not outputs:
@@ -373,7 +400,15 @@ def scan(
     array([ 2.,  4.,  8., 16.])
     """
     traces, _, _, updates = _loop(
-        fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, truncate_gradient, strict, name
+        fn,
+        sequences,
+        outputs_info,
+        non_sequences,
+        n_steps,
+        go_backwards,
+        truncate_gradient,
+        strict,
+        name,
     )
     out = _packed(traces, return_list)
     return (out, updates) if return_updates else out
@@ -386,23 +421,42 @@ def _answer(outputs: list[TensorVariable], updates: SharedUpdates, return_update
 
 @overload
 def map(
-    fn: Step, sequences: Sequences, non_sequences: Others = None, truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    fn: Step,
+    sequences: Sequences,
+    non_sequences: Others = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+) -> tuple[TensorVariable, SharedUpdates]: ...
 
 
 @overload
 def map(
-    fn: Step, sequences: Sequences, non_sequences: Others = None, truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
-    *, return_updates: Literal[False],
-) -> TensorVariable: ...  # fmt: skip
+    fn: Step,
+    sequences: Sequences,
+    non_sequences: Others = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
+    *,
+    return_updates: Literal[False],
+) -> TensorVariable: ...
 
 
 @overload
 def map(
-    fn: Callable[..., Any], sequences: Sequences, non_sequences: Others = None, truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    fn: Callable[..., Any],
+    sequences: Sequences,
+    non_sequences: Others = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: bool = True,
-) -> Any: ...  # fmt: skip
+) -> Any: ...
 
 
 def map(
@@ -456,23 +510,42 @@ def map(
 
 @overload
 def reduce(
-    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    fn: Step,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+) -> tuple[TensorVariable, SharedUpdates]: ...
 
 
 @overload
 def reduce(
-    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
-    *, return_updates: Literal[False],
-) -> TensorVariable: ...  # fmt: skip
+    fn: Step,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
+    *,
+    return_updates: Literal[False],
+) -> TensorVariable: ...
 
 
 @overload
 def reduce(
-    fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    fn: Callable[..., Any],
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: bool = True,
-) -> Any: ...  # fmt: skip
+) -> Any: ...
 
 
 def reduce(
@@ -518,30 +591,48 @@ def reduce(
     --------
     scan, foldl, foldr
     """
-    traces, finals, _, updates = _loop(fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name)
+    traces, finals, _, updates = _loop(
+        fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name
+    )
     last = [trace[-1] if final is None else final for trace, final in zip(traces, finals)]
     return _answer(last, updates, return_updates)
 
 
 @overload
 def foldl(
-    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    fn: Step,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+) -> tuple[TensorVariable, SharedUpdates]: ...
 
 
 @overload
 def foldl(
-    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
-    *, return_updates: Literal[False],
-) -> TensorVariable: ...  # fmt: skip
+    fn: Step,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
+    name: str | None = None,
+    *,
+    return_updates: Literal[False],
+) -> TensorVariable: ...
 
 
 @overload
 def foldl(
-    fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    fn: Callable[..., Any],
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: bool = True,
-) -> Any: ...  # fmt: skip
+) -> Any: ...
 
 
 def foldl(
@@ -589,23 +680,39 @@ def foldl(
 
 @overload
 def foldr(
-    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    fn: Step,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+) -> tuple[TensorVariable, SharedUpdates]: ...
 
 
 @overload
 def foldr(
-    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
-    *, return_updates: Literal[False],
-) -> TensorVariable: ...  # fmt: skip
+    fn: Step,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
+    name: str | None = None,
+    *,
+    return_updates: Literal[False],
+) -> TensorVariable: ...
 
 
 @overload
 def foldr(
-    fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    fn: Callable[..., Any],
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: bool = True,
-) -> Any: ...  # fmt: skip
+) -> Any: ...
 
 
 def foldr(
@@ -653,23 +760,39 @@ def foldr(
 
 @overload
 def filter(
-    fn: Callable[..., Any], sequences: TensorVariable, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    fn: Callable[..., Any],
+    sequences: TensorVariable,
+    non_sequences: Others = None,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+) -> tuple[TensorVariable, SharedUpdates]: ...
 
 
 @overload
 def filter(
-    fn: Callable[..., Any], sequences: TensorVariable, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
-    *, return_updates: Literal[False],
-) -> TensorVariable: ...  # fmt: skip
+    fn: Callable[..., Any],
+    sequences: TensorVariable,
+    non_sequences: Others = None,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
+    *,
+    return_updates: Literal[False],
+) -> TensorVariable: ...
 
 
 @overload
 def filter(
-    fn: Callable[..., Any], sequences: Sequences, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    fn: Callable[..., Any],
+    sequences: Sequences,
+    non_sequences: Others = None,
+    go_backwards: bool = False,
+    mode: str | Mode | None = None,
+    name: str | None = None,
     return_updates: bool = True,
-) -> Any: ...  # fmt: skip
+) -> Any: ...
 
 
 def filter(
@@ -720,16 +843,26 @@ def filter(
 
 
 @overload
-def fori_loop(lower: Length, upper: Length, body: Callable[..., Any], initial: TensorLike, /) -> TensorVariable: ...
+def fori_loop(
+    lower: Length, upper: Length, body: Callable[..., Any], initial: TensorLike, /
+) -> TensorVariable: ...
 
 
 @overload
 def fori_loop(
-    lower: Length, upper: Length, body: Callable[..., Any], first: TensorLike, second: TensorLike, /, *initial: TensorLike
+    lower: Length,
+    upper: Length,
+    body: Callable[..., Any],
+    first: TensorLike,
+    second: TensorLike,
+    /,
+    *initial: TensorLike,
 ) -> list[TensorVariable]: ...
 
 
-def fori_loop(lower: Length, upper: Length, body: Callable[..., Any], *initial: TensorLike) -> TensorVariable | list[TensorVariable] | None:
+def fori_loop(
+    lower: Length, upper: Length, body: Callable[..., Any], *initial: TensorLike
+) -> TensorVariable | list[TensorVariable] | None:
     """Apply a function to states for a range of integers.
 
     Parameters
@@ -764,12 +897,25 @@ def fori_loop(lower: Length, upper: Length, body: Callable[..., Any], *initial: 
 
 
 @overload
-def while_loop(condition: Callable[..., Any], body: Callable[..., Any], initial: TensorLike, /, *, max_steps: Length) -> TensorVariable: ...
+def while_loop(
+    condition: Callable[..., Any],
+    body: Callable[..., Any],
+    initial: TensorLike,
+    /,
+    *,
+    max_steps: Length,
+) -> TensorVariable: ...
 
 
 @overload
 def while_loop(
-    condition: Callable[..., Any], body: Callable[..., Any], first: TensorLike, second: TensorLike, /, *initial: TensorLike, max_steps: Length
+    condition: Callable[..., Any],
+    body: Callable[..., Any],
+    first: TensorLike,
+    second: TensorLike,
+    /,
+    *initial: TensorLike,
+    max_steps: Length,
 ) -> list[TensorVariable]: ...
 
 
@@ -883,9 +1029,14 @@ def scan_checkpoints(
     for each in inputs:
         each = each[:n_steps]
         if padding:
-            rest = _core.zeros([blocks * every - n_steps, *[each.shape[k] for k in range(1, each.ndim)]], each.dtype)
+            rest = _core.zeros(
+                [blocks * every - n_steps, *[each.shape[k] for k in range(1, each.ndim)]],
+                each.dtype,
+            )
             each = _core.concatenate([each, rest])
-        stacks.append(_core.reshape(each, [blocks, every, *[each.shape[k] for k in range(1, each.ndim)]]))
+        stacks.append(
+            _core.reshape(each, [blocks, every, *[each.shape[k] for k in range(1, each.ndim)]])
+        )
     numbers = _core.arange(blocks) * every
     others = as_list(non_sequences)
 
@@ -895,18 +1046,23 @@ def scan_checkpoints(
         def step(number: Any, *given: Any) -> Any:
             outputs, condition, changes = _step_parts(fn(*given))
             if condition is not None or changes:
-                raise ValueError("scan_checkpoints: the step returns `until` or updates, which are not supported")
+                raise ValueError(
+                    "scan_checkpoints: the step returns `until` or updates, which are not supported"
+                )
             if not padding:
                 return outputs
             # After the last step, states keep their values.
             before = given[len(own) : len(own) + len(outputs)]
             return [_core.switch(number < n_steps, new, old) for new, old in zip(outputs, before)]
 
-        _, finals, _, _ = _loop(step, [first + _core.arange(every), *own], list(states), others, every)
+        _, finals, _, _ = _loop(
+            step, [first + _core.arange(every), *own], list(states), others, every
+        )
         return [final for final in finals if final is not None]
 
     traces, _, _, updates = _loop(block, [numbers, *stacks], initial, None, None, name=name)
     return _answer(traces, updates, return_updates)
+
 
 from bitale import _geography as _geography
 

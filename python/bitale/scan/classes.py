@@ -68,10 +68,19 @@ class ScanMethodsMixin:
         of: dict[str, Any] = dict(self.__props__)
         until = bool(of["until"])
         return ScanInfo(
-            n_seqs=of["sequences"], mit_mot_in_slices=(), mit_mot_out_slices=(), mit_sot_in_slices=(), sit_sot_in_slices=((-1,),) * of["states"],
-            n_nit_sot=len(outputs) - of["states"] - until, n_untraced_sit_sot=0, n_non_seqs=len(inputs) - of["sequences"] - of["states"], as_while=until,
-        )  # fmt: skip
+            n_seqs=of["sequences"],
+            mit_mot_in_slices=(),
+            mit_mot_out_slices=(),
+            mit_sot_in_slices=(),
+            sit_sot_in_slices=((-1,),) * of["states"],
+            n_nit_sot=len(outputs) - of["states"] - until,
+            n_untraced_sit_sot=0,
+            n_non_seqs=len(inputs) - of["sequences"] - of["states"],
+            as_while=until,
+        )
 
 
-_members: dict[str, Any] = {name: value for name, value in vars(ScanMethodsMixin).items() if isinstance(value, property)}
+_members: dict[str, Any] = {
+    name: value for name, value in vars(ScanMethodsMixin).items() if isinstance(value, property)
+}
 Scan = op_class("Scan", "A loop: its ops are made by bitale.scan.", module=__name__, **_members)

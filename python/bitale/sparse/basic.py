@@ -21,7 +21,9 @@ from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of, scipy_arr
 def _format_of(format: Any) -> str:
     """The format that a matrix is kept in: those of SciPy that are neither csr nor csc are converted."""
     if format not in (None, "csr", "csc", "coo", "bsr", "lil", "dok", "dia"):
-        raise ValueError(f"sparse: expected one of SciPy's formats, such as \"csr\" and \"csc\", got {format!r}")
+        raise ValueError(
+            f'sparse: expected one of SciPy\'s formats, such as "csr" and "csc", got {format!r}'
+        )
     return format if format in ("csr", "csc") else "csr"
 
 
@@ -39,13 +41,17 @@ def constant(x: Any, name: str | None = None) -> SparseVariable:
     return stored(array, pt.constant(array.data), name)
 
 
-def as_sparse_variable(x: Any, name: str | None = None, ndim: Any = None, *, format: str | None = None, **kwargs: Any) -> SparseVariable:
+def as_sparse_variable(
+    x: Any, name: str | None = None, ndim: Any = None, *, format: str | None = None, **kwargs: Any
+) -> SparseVariable:
     """x as a sparse matrix: itself, or a constant of one of SciPy's. TypeError for others."""
     if kwargs:
         raise TypeError(f"sparse: unknown arguments {', '.join(kwargs)}")
     if not isinstance(x, SparseVariable):
         if not is_scipy(x):
-            raise TypeError(f"sparse: expected a sparse matrix, got {x!r}; csr_from_dense(x) makes one of a dense matrix")
+            raise TypeError(
+                f"sparse: expected a sparse matrix, got {x!r}; csr_from_dense(x) makes one of a dense matrix"
+            )
         x = constant(x, name)
     made: SparseVariable = x
     return made if format is None else made.to(format)
@@ -69,7 +75,15 @@ def as_sparse_or_tensor_variable(x: Any, name: str | None = None, **kwargs: Any)
 as_symbolic = as_sparse_or_tensor_variable
 
 
-def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+def matrix(
+    format: str,
+    name: str | None = None,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    pattern: Any = None,
+    index_dtype: Any = "int32",
+) -> SparseVariable:
     """An input of functions: a sparse matrix of that format. With pattern, one of SciPy's matrices, only matrices with its positions,
     for which functions are compiled.
 
@@ -80,20 +94,43 @@ def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any =
     >>> f(scipy.sparse.csr_array([[0.0, 2.0], [1.0, 0.0]]), [3.0, 4.0])
     array([8., 3.])
     """
-    return SparseTensorType(_format_of(format), dtype, shape, pattern=pattern, index_dtype=index_dtype)(name)
+    return SparseTensorType(
+        _format_of(format), dtype, shape, pattern=pattern, index_dtype=index_dtype
+    )(name)
 
 
-def csr_matrix(name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+def csr_matrix(
+    name: str | None = None,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    pattern: Any = None,
+    index_dtype: Any = "int32",
+) -> SparseVariable:
     """An input of functions in the format csr: matrix("csr", ...)."""
     return matrix("csr", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
 
 
-def csc_matrix(name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+def csc_matrix(
+    name: str | None = None,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    pattern: Any = None,
+    index_dtype: Any = "int32",
+) -> SparseVariable:
     """An input of functions in the format csc: matrix("csc", ...)."""
     return matrix("csc", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
 
 
-def bsr_matrix(name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+def bsr_matrix(
+    name: str | None = None,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    pattern: Any = None,
+    index_dtype: Any = "int32",
+) -> SparseVariable:
     """An input of functions, to which a matrix of any format is given: csr_matrix under another name."""
     return matrix("bsr", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
 
@@ -110,7 +147,12 @@ def _refuse_shared(value: Any, **kwargs: Any) -> Any:
 
 
 def shared(
-    value: Any, name: str | None = None, strict: bool = False, allow_downcast: bool | None = None, borrow: bool = False, format: str | None = None
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    format: str | None = None,
 ) -> SparseVariable:
     """A sparse matrix whose elements live between calls, at positions that never change.
 
@@ -118,7 +160,14 @@ def shared(
     and borrow are those of bitale.shared, for the elements.
     """
     array = scipy_array(value, format or _format_of(getattr(value, "format", None)))
-    data = tensor_shared(array.data, name=f"{name}.data" if name else None, strict=strict, allow_downcast=allow_downcast, borrow=borrow, shape=(array.nnz,))
+    data = tensor_shared(
+        array.data,
+        name=f"{name}.data" if name else None,
+        strict=strict,
+        allow_downcast=allow_downcast,
+        borrow=borrow,
+        shape=(array.nnz,),
+    )
     return stored(array, data, name)
 
 
@@ -131,7 +180,11 @@ def get_value(x: SparseVariable, borrow: bool = False) -> Any:
 
     if not x.is_static or not (isinstance(x.data, TensorSharedVariable) or hasattr(x.data, "data")):
         raise TypeError(f"sparse: get_value: expected a shared matrix, got {x!r}")
-    data = x.data.get_value() if isinstance(x.data, TensorSharedVariable) else np.array(_core.constant_value(x.data))
+    data = (
+        x.data.get_value()
+        if isinstance(x.data, TensorSharedVariable)
+        else np.array(_core.constant_value(x.data))
+    )
     kind = scipy.sparse.csr_array if x.format == "csr" else scipy.sparse.csc_array
     return kind((data, *map(np.array, pattern_of(x))), shape=x.static_shape)
 
@@ -141,9 +194,13 @@ def set_value(x: SparseVariable, value: Any, borrow: bool = False) -> None:
     if not isinstance(x.data, TensorSharedVariable):
         raise TypeError(f"sparse: set_value: expected a shared matrix, got {x!r}")
     array = scipy_array(value, x.format)
-    same = array.shape == x.static_shape and all(np.array_equal(a, b) for a, b in zip(pattern_of(x), (array.indices, array.indptr)))
+    same = array.shape == x.static_shape and all(
+        np.array_equal(a, b) for a, b in zip(pattern_of(x), (array.indices, array.indptr))
+    )
     if not same:
-        raise ValueError("sparse: set_value: the value does not store the positions of the shared matrix")
+        raise ValueError(
+            "sparse: set_value: the value does not store the positions of the shared matrix"
+        )
     x.data.set_value(array.data, borrow=borrow)
 
 
@@ -159,13 +216,19 @@ class CSM:
 
     def __init__(self, format: str, kmap: Any = None):
         if kmap is not None:
-            raise NotImplementedError("sparse: CSM: kmap is not implemented; index the data instead")
+            raise NotImplementedError(
+                "sparse: CSM: kmap is not implemented; index the data instead"
+            )
         if format not in ("csr", "csc"):
             raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}')
         self.format = format
 
     def __call__(self, data: Any, indices: Any, indptr: Any, shape: Any) -> SparseVariable:
-        rows, columns = (shape[0], shape[1]) if isinstance(shape, (tuple, list, TensorVariable)) else tuple(int(n) for n in shape)
+        rows, columns = (
+            (shape[0], shape[1])
+            if isinstance(shape, (tuple, list, TensorVariable))
+            else tuple(int(n) for n in shape)
+        )
         return _core.sparse_matrix(self.format, data, indices, indptr, rows, columns)
 
 
@@ -221,8 +284,12 @@ def cast(variable: Any, dtype: Any) -> SparseVariable:
     return as_sparse_variable(variable).astype(dtype)
 
 
-bcast, wcast, icast, lcast = (functools.partial(cast, dtype=d) for d in ("int8", "int16", "int32", "int64"))
-fcast, dcast, ccast, zcast = (functools.partial(cast, dtype=d) for d in ("float32", "float64", "complex64", "complex128"))
+bcast, wcast, icast, lcast = (
+    functools.partial(cast, dtype=d) for d in ("int8", "int16", "int32", "int64")
+)
+fcast, dcast, ccast, zcast = (
+    functools.partial(cast, dtype=d) for d in ("float32", "float64", "complex64", "complex128")
+)
 
 
 def transpose(x: Any) -> SparseVariable:
@@ -263,7 +330,9 @@ def triu(x: Any, k: int = 0) -> SparseVariable:
     return _core.sparse_triu(as_sparse_variable(x), k)
 
 
-def from_elements(data: Any, rows: Any, columns: Any, shape: Any, format: str = "csr") -> SparseVariable:
+def from_elements(
+    data: Any, rows: Any, columns: Any, shape: Any, format: str = "csr"
+) -> SparseVariable:
     """The matrix with data[k] at row rows[k] and column columns[k], for vectors that may be given when a function is called. Elements are in
     any order, and those at one position are added, as by scipy.sparse.coo_array.
 
@@ -323,8 +392,13 @@ def block_diag(*matrices: Any, format: str = "csc", name: str | None = None) -> 
     """A matrix with these along its diagonal. Dense constants are taken as sparse ones."""
     import scipy.sparse
 
-    blocks = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
-    own = [x if isinstance(x, SparseVariable) or is_scipy(x) else scipy.sparse.csr_array(np.asarray(x)) for x in blocks]
+    blocks = (
+        matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
+    )
+    own = [
+        x if isinstance(x, SparseVariable) or is_scipy(x) else scipy.sparse.csr_array(np.asarray(x))
+        for x in blocks
+    ]
     own = [as_sparse_variable(x) for x in own]
     rows = [[x if i == k else None for i in range(len(own))] for k, x in enumerate(own)]
     return _core.sparse_block(rows, _format_of(format))
@@ -332,12 +406,20 @@ def block_diag(*matrices: Any, format: str = "csc", name: str | None = None) -> 
 
 def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> SparseVariable:
     """A csc matrix of x's shape to whose rows ilist the rows of `values` are added."""
-    like, values, rows = pt.as_tensor_variable(x), pt.as_tensor_variable(values), pt.as_tensor_variable(ilist)
+    like, values, rows = (
+        pt.as_tensor_variable(x),
+        pt.as_tensor_variable(values),
+        pt.as_tensor_variable(ilist),
+    )
     if values.ndim != 2 or rows.ndim != 1:
-        raise TypeError(f"sparse: construct_sparse_from_list: expected a matrix and a vector, got {values!r} and {rows!r}")
+        raise TypeError(
+            f"sparse: construct_sparse_from_list: expected a matrix and a vector, got {values!r} and {rows!r}"
+        )
     height, width = values.shape[0], values.shape[1]
     columns = pt.tile(pt.arange(width), height)
-    return from_elements(values.ravel(), pt.repeat(rows, width), columns, (like.shape[0], like.shape[1]), "csc")
+    return from_elements(
+        values.ravel(), pt.repeat(rows, width), columns, (like.shape[0], like.shape[1]), "csc"
+    )
 
 
 def row_scale(x: Any, s: Any) -> SparseVariable:
@@ -370,10 +452,14 @@ def _known_positions(key: Any, length: int, axis: int) -> list[int] | None:
     numbers = _listed(key)
     if numbers.dtype.kind == "b":
         if len(numbers) != length:
-            raise IndexError(f"sparse: expected a vector of {length} truth values for axis {axis}, got {len(numbers)}")
+            raise IndexError(
+                f"sparse: expected a vector of {length} truth values for axis {axis}, got {len(numbers)}"
+            )
         return [int(n) for n in np.flatnonzero(numbers)]
     if numbers.size and not (-length <= numbers.min() and numbers.max() < length):
-        raise IndexError(f"sparse: index {key!r} is out of bounds for axis {axis} with length {length}")
+        raise IndexError(
+            f"sparse: index {key!r} is out of bounds for axis {axis} with length {length}"
+        )
     return [int(n) % length for n in numbers]
 
 
@@ -382,7 +468,9 @@ def _listed(key: Any) -> Any:
     if numbers.size == 0:
         return numbers.astype("int64").ravel()
     if numbers.dtype.kind not in "iub" or numbers.ndim != 1 or isinstance(key, (bool, np.bool_)):
-        raise IndexError(f"sparse: expected integers, slices or lists of integers as items, got {key!r}")
+        raise IndexError(
+            f"sparse: expected integers, slices or lists of integers as items, got {key!r}"
+        )
     return numbers
 
 
@@ -400,11 +488,21 @@ def _positions_in_call(key: Any, length: Any) -> Any:
 
 
 def _is_scalar(key: Any) -> bool:
-    return isinstance(key, (int, np.integer)) and not isinstance(key, bool) or isinstance(key, TensorVariable) and key.ndim == 0
+    return (
+        isinstance(key, (int, np.integer))
+        and not isinstance(key, bool)
+        or isinstance(key, TensorVariable)
+        and key.ndim == 0
+    )
 
 
 def _is_vector(key: Any) -> bool:
-    return isinstance(key, TensorVariable) and key.ndim == 1 or isinstance(key, (list, tuple, np.ndarray)) and np.ndim(key) == 1
+    return (
+        isinstance(key, TensorVariable)
+        and key.ndim == 1
+        or isinstance(key, (list, tuple, np.ndarray))
+        and np.ndim(key) == 1
+    )
 
 
 def get_item(x: Any, key: Any) -> Any:
@@ -417,9 +515,14 @@ def get_item(x: Any, key: Any) -> Any:
     if all(_is_scalar(each) for each in keys):
         return _core.sparse_element(a, *keys)
     if all(_is_vector(each) for each in keys):
-        return _core.sparse_elements(a, *(_positions_in_call(each, length) for each, length in zip(keys, a.lengths)))
+        return _core.sparse_elements(
+            a, *(_positions_in_call(each, length) for each, length in zip(keys, a.lengths))
+        )
     if a.is_static:
-        rows, columns = (_known_positions(each, length or 0, axis) for axis, (each, length) in enumerate(zip(keys, a.static_shape)))
+        rows, columns = (
+            _known_positions(each, length or 0, axis)
+            for axis, (each, length) in enumerate(zip(keys, a.static_shape))
+        )
         if rows is not None and columns is not None:
             return _core.sparse_select(a, rows, columns)
     for axis, (each, length) in enumerate(zip(keys, a.lengths)):

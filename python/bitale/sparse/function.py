@@ -23,7 +23,9 @@ def _bare(given: Any) -> Any:
 
 
 def _is_input(variable: Variable) -> bool:
-    return variable.owner is None and not _core.is_shared(variable) and not hasattr(variable, "data")
+    return (
+        variable.owner is None and not _core.is_shared(variable) and not hasattr(variable, "data")
+    )
 
 
 def _minor(matrix: SparseVariable) -> Variable:
@@ -36,10 +38,19 @@ class _SparseInput:
     def __init__(self, matrix: SparseVariable):
         self.matrix = matrix
         self.name = matrix.name
-        parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "minor": _minor(matrix)}
+        parts = {
+            "data": matrix.data,
+            "indices": matrix.indices,
+            "indptr": matrix.indptr,
+            "minor": _minor(matrix),
+        }
         self.parts = {key: variable for key, variable in parts.items() if _is_input(variable)}
-        if "data" not in self.parts or (not matrix.is_static and not {"indices", "indptr"} <= set(self.parts)):
-            raise TypeError(f"function: expected a sparse matrix that is not computed as an input, got {matrix!r}")
+        if "data" not in self.parts or (
+            not matrix.is_static and not {"indices", "indptr"} <= set(self.parts)
+        ):
+            raise TypeError(
+                f"function: expected a sparse matrix that is not computed as an input, got {matrix!r}"
+            )
         if matrix.is_static:
             self.pattern = pattern_of(matrix)
 
@@ -52,9 +63,13 @@ class _SparseInput:
             raise type(error)(f"{label}: {error}") from None
         for axis, (expected, got) in enumerate(zip(self.matrix.static_shape, array.shape)):
             if expected is not None and expected != got:
-                raise ValueError(f"{label}: expected length {expected} along axis {axis}, got {got}")
+                raise ValueError(
+                    f"{label}: expected length {expected} along axis {axis}, got {got}"
+                )
         if self.matrix.is_static:
-            if not all(np.array_equal(x, y) for x, y in zip(self.pattern, (array.indices, array.indptr))):
+            if not all(
+                np.array_equal(x, y) for x, y in zip(self.pattern, (array.indices, array.indptr))
+            ):
                 raise ValueError(
                     f"{label}: the matrix stores other positions than the pattern that the function was compiled for; "
                     "a type without pattern= takes any"
@@ -63,7 +78,9 @@ class _SparseInput:
         minor = array.shape[1 if self.matrix.format == "csr" else 0]
         dtype = np.dtype(self.matrix.indices.dtype)
         if max(array.nnz, minor) > np.iinfo(dtype).max:
-            raise ValueError(f'{label}: positions up to {max(array.nnz, minor)} do not fit {dtype}; make the type with index_dtype="int64"')
+            raise ValueError(
+                f'{label}: positions up to {max(array.nnz, minor)} do not fit {dtype}; make the type with index_dtype="int64"'
+            )
         return {
             "data": array.data,
             "indices": array.indices.astype(dtype, copy=False),
@@ -108,8 +125,21 @@ class SparseFunction(WrappedFunction):
 
     _own = ("_inputs", "_outputs", "_form", "_keys")
 
-    def __init__(self, function: Any, inputs: list[_Described], outputs: list[_SparseOutput | None], form: str, keys: list[Any]):
-        self.function, self._inputs, self._outputs, self._form, self._keys = function, inputs, outputs, form, keys
+    def __init__(
+        self,
+        function: Any,
+        inputs: list[_Described],
+        outputs: list[_SparseOutput | None],
+        form: str,
+        keys: list[Any],
+    ):
+        self.function, self._inputs, self._outputs, self._form, self._keys = (
+            function,
+            inputs,
+            outputs,
+            form,
+            keys,
+        )
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         who = self.function.name or "function"
@@ -119,7 +149,11 @@ class SparseFunction(WrappedFunction):
         for (name, one, used), value in zip(self._inputs, given):
             arguments.update(self._taken(name, one, used, value, who))
         for key, value in named.items():
-            found = [each for each in self._inputs if key == (each[1].name if isinstance(each[1], _SparseInput) else each[0])]
+            found = [
+                each
+                for each in self._inputs
+                if key == (each[1].name if isinstance(each[1], _SparseInput) else each[0])
+            ]
             if found and (found[0] in self._inputs[: len(given)]):
                 raise TypeError(f"{who}: input {key} is given twice")
             arguments.update(self._taken(*found[0], value, who) if found else {key: value})
@@ -148,11 +182,15 @@ class SparseFunction(WrappedFunction):
 
     def _described(self) -> list[str]:
         """A line for each sparse matrix among inputs and outputs."""
-        lines = [f"input {one.matrix!r}" for _, one, _ in self._inputs if isinstance(one, _SparseInput)]
+        lines = [
+            f"input {one.matrix!r}" for _, one, _ in self._inputs if isinstance(one, _SparseInput)
+        ]
         return lines + [f"output {one.text}" for one in self._outputs if one is not None]
 
     @staticmethod
-    def _taken(name: str, one: Any, used: list[tuple[str, str]], value: Any, who: str) -> dict[str, Any]:
+    def _taken(
+        name: str, one: Any, used: list[tuple[str, str]], value: Any, who: str
+    ) -> dict[str, Any]:
         if not isinstance(one, _SparseInput):
             return {name: value}
         values = one.values(value, who)
@@ -162,7 +200,9 @@ class SparseFunction(WrappedFunction):
 def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
     """Pairs of tensors in place of pairs of sparse matrices."""
     out: list[tuple[Any, Any]] = []
-    for before, after in [] if given is None else given.items() if isinstance(given, Mapping) else given:
+    for before, after in (
+        [] if given is None else given.items() if isinstance(given, Mapping) else given
+    ):
         if not isinstance(before, SparseVariable):
             out.append((before, after))
             continue
@@ -173,14 +213,28 @@ def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
         if before.same_pattern(after):
             out.append((before.data, after.data))
         elif before.format == after.format and not before.is_static:
-            pairs = [(before.data, after.data), (before.indices, after.indices), (before.indptr, after.indptr), (_minor(before), _minor(after))]
+            pairs = [
+                (before.data, after.data),
+                (before.indices, after.indices),
+                (before.indptr, after.indptr),
+                (_minor(before), _minor(after)),
+            ]
             out += [(x, y) for x, y in pairs if _is_input(x) or _core.is_shared(x)]
         else:
-            raise ValueError(f"function: {what}: {before!r} and {after!r} don't have the same positions")
+            raise ValueError(
+                f"function: {what}: {before!r} and {after!r} don't have the same positions"
+            )
     return out
 
 
-def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unused_input: str | None, **options: Any) -> SparseFunction:
+def sparse_function(
+    inputs: Any,
+    outputs: Any,
+    updates: Any,
+    givens: Any,
+    on_unused_input: str | None,
+    **options: Any,
+) -> SparseFunction:
     """function() where a sparse matrix is among inputs, outputs, updates or givens."""
     if isinstance(outputs, Mapping):
         form, keys, found = "dict", list(outputs), list(outputs.values())
@@ -188,10 +242,20 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
         form, keys, found = "list", [], list(outputs)
     else:
         form, keys, found = ("none", [], []) if outputs is None else ("single", [], [outputs])
-    made = [_SparseOutput(_bare(one)) if isinstance(_bare(one), SparseVariable) else None for one in found]
-    expressions = [x for one, output in zip(found, made) for x in (output.expressions if output else [one])]
+    made = [
+        _SparseOutput(_bare(one)) if isinstance(_bare(one), SparseVariable) else None
+        for one in found
+    ]
+    expressions = [
+        x for one, output in zip(found, made) for x in (output.expressions if output else [one])
+    ]
     pairs, replaced = _expanded_pairs(updates, "updates"), _expanded_pairs(givens, "givens")
-    needed = set(ancestors([_bare(x) for x in expressions] + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)]))
+    needed = set(
+        ancestors(
+            [_bare(x) for x in expressions]
+            + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)]
+        )
+    )
 
     plain: list[Any] = []
     described: list[_Described] = []
@@ -200,7 +264,13 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
         if not isinstance(one, SparseVariable):
             given = one if isinstance(one, In) else In(one)
             name = given.name or f"_input_{position}"
-            plain.append(given if given.name else In(given.variable, name=name) if not isinstance(one, In) else one)
+            plain.append(
+                given
+                if given.name
+                else In(given.variable, name=name)
+                if not isinstance(one, In)
+                else one
+            )
             described.append((name, one, []))
             continue
         expanded = _SparseInput(one)
@@ -208,7 +278,11 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
         for part, variable in expanded.parts.items():
             if part != "data" and variable not in needed:
                 continue
-            if part == "data" and variable not in needed and any(x in needed for x in expanded.parts.values()):
+            if (
+                part == "data"
+                and variable not in needed
+                and any(x in needed for x in expanded.parts.values())
+            ):
                 continue  # only the positions are used
             keyword = f"{one.name or f'_input_{position}'}_{part}"
             while keyword in taken:
@@ -217,7 +291,14 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
             used.append((part, keyword))
             plain.append(In(variable, name=keyword))
         described.append((one.name or f"_input_{position}", expanded, used))
-    compiled = function(plain, expressions, updates=pairs, givens=replaced, on_unused_input=on_unused_input, **options)
+    compiled = function(
+        plain,
+        expressions,
+        updates=pairs,
+        givens=replaced,
+        on_unused_input=on_unused_input,
+        **options,
+    )
     return SparseFunction(compiled, described, made, form, keys)
 
 

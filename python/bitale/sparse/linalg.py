@@ -10,7 +10,20 @@ from bitale._core import SparseCholesky, SparseLU
 from bitale._geography import finder as _finder
 from bitale.sparse.basic import as_sparse_variable, block_diag
 
-__all__ = ["SparseCholesky", "SparseLU", "block_diag", "cholesky", "logdet", "lu", "quadratic_form", "sample", "selected_inverse", "solve", "solve_triangular", "spsolve"]
+__all__ = [
+    "SparseCholesky",
+    "SparseLU",
+    "block_diag",
+    "cholesky",
+    "logdet",
+    "lu",
+    "quadratic_form",
+    "sample",
+    "selected_inverse",
+    "solve",
+    "solve_triangular",
+    "spsolve",
+]
 
 SparseCholesky.__module__ = SparseLU.__module__ = __name__
 
@@ -41,7 +54,9 @@ def cholesky(A: Any) -> SparseCholesky:
     return SparseCholesky(as_sparse_variable(A))
 
 
-def solve(A: Any, b: Any, assume_a: str = "pos", lower: bool = True, transposed: bool = False) -> Any:
+def solve(
+    A: Any, b: Any, assume_a: str = "pos", lower: bool = True, transposed: bool = False
+) -> Any:
     """x with A @ x == b, or with A.T @ x == b if transposed, for a vector or the columns of a matrix.
 
     assume_a says what A is, under SciPy's names: "pos", symmetric (Hermitian) positive definite, by Cholesky factors; "gen", general, by
@@ -58,7 +73,9 @@ def solve(A: Any, b: Any, assume_a: str = "pos", lower: bool = True, transposed:
     return _core.sparse_solve(as_sparse_variable(A), b, assume_a, lower, transposed)
 
 
-def solve_triangular(A: Any, b: Any, lower: bool = True, trans: Any = 0, unit_diagonal: bool = False) -> Any:
+def solve_triangular(
+    A: Any, b: Any, lower: bool = True, trans: Any = 0, unit_diagonal: bool = False
+) -> Any:
     """x with T @ x == b for T, the lower (or upper) triangle of A, for a vector or the columns of a matrix. The pattern may be given when
     a function is called.
 

@@ -22,9 +22,17 @@ _KEEP_ZEROS = (
     "rad2deg", "rint", "sign", "sin", "sinh", "sqr", "sqrt", "tan", "tanh", "trunc",
 )  # fmt: skip
 _STRUCTURED = {
-    "structured_exp": "exp", "structured_log": "log", "structured_sigmoid": "sigmoid", "structured_conjugate": "conj",
-}  # fmt: skip
-_STRUCTURED_BINARY = {"structured_pow": "pow", "structured_minimum": "minimum", "structured_maximum": "maximum", "structured_add": "add"}
+    "structured_exp": "exp",
+    "structured_log": "log",
+    "structured_sigmoid": "sigmoid",
+    "structured_conjugate": "conj",
+}
+_STRUCTURED_BINARY = {
+    "structured_pow": "pow",
+    "structured_minimum": "minimum",
+    "structured_maximum": "maximum",
+    "structured_add": "add",
+}
 
 
 def structured_elemwise(tensor_op: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,7 +44,9 @@ def structured_elemwise(tensor_op: Callable[..., Any]) -> Callable[..., Any]:
             return functools.wraps(x)(of_stored)
         a = as_sparse_variable(x)
         if any(getattr(pt.as_tensor_variable(each), "ndim", 0) for each in others):
-            raise TypeError("sparse: a structured function takes numbers beside the matrix; A * x and sampling_dot() take tensors")
+            raise TypeError(
+                "sparse: a structured function takes numbers beside the matrix; A * x and sampling_dot() take tensors"
+            )
         return a.with_data(tensor_op(a.data, *others))
 
     return of_stored
@@ -85,12 +95,29 @@ conjugate = globals()["conj"]
 
 def _refusing(name: str) -> Callable[..., Any]:
     def refuse(x: Any, *others: Any) -> Any:
-        raise TypeError(f"sparse: {name} of 0 is not 0: write pt.{name}(A.todense()), or structured_elemwise(pt.{name})(A) for the stored elements only")
+        raise TypeError(
+            f"sparse: {name} of 0 is not 0: write pt.{name}(A.todense()), or structured_elemwise(pt.{name})(A) for the stored elements only"
+        )
 
-    return _made(name, refuse, f"TypeError: {name} does not keep zeros; the error says what to write.")
+    return _made(
+        name, refuse, f"TypeError: {name} does not keep zeros; the error says what to write."
+    )
 
 
-_NOT_KEPT = ("arccos", "arccosh", "cos", "cosh", "exp", "exp2", "log", "log10", "log2", "reciprocal", "sigmoid", "softplus")
+_NOT_KEPT = (
+    "arccos",
+    "arccosh",
+    "cos",
+    "cosh",
+    "exp",
+    "exp2",
+    "log",
+    "log10",
+    "log2",
+    "reciprocal",
+    "sigmoid",
+    "softplus",
+)
 for _name in _NOT_KEPT:
     globals()[_name] = _refusing(_name)
 
@@ -99,7 +126,9 @@ def power(x: Any, exponent: Any) -> SparseVariable:
     """Each element to a positive power, a number. TypeError for others, of which 0 does not stay 0."""
     is_number = np.isscalar(exponent) and not isinstance(exponent, bool)
     if not is_number or not exponent > 0:
-        raise TypeError("sparse: A**p keeps zeros for a positive number p: write A.todense() ** p, or structured_pow(A, p) for the stored elements only")
+        raise TypeError(
+            "sparse: A**p keeps zeros for a positive number p: write A.todense() ** p, or structured_pow(A, p) for the stored elements only"
+        )
     a = as_sparse_variable(x)
     return a.with_data(a.data**exponent)
 
@@ -142,7 +171,11 @@ def structured_add_s_v(x: Any, y: Any) -> SparseVariable:
 def dot(x: Any, y: Any) -> Any:
     """The matrix product: sparse of two sparse matrices, else dense."""
     x, y = _both(x, y)
-    return _core.sparse_dot(x, y) if isinstance(x, SparseVariable) else _core.sparse_dot(y.T, x if x.ndim == 1 else x.T).T
+    return (
+        _core.sparse_dot(x, y)
+        if isinstance(x, SparseVariable)
+        else _core.sparse_dot(y.T, x if x.ndim == 1 else x.T).T
+    )
 
 
 def structured_dot(x: Any, y: Any) -> Any:
@@ -164,7 +197,9 @@ def structured_dot_grad(sparse_A: Any, dense_B: Any, ga: Any) -> SparseVariable:
     """The derivative of a product sparse_A @ dense_B by sparse_A's elements, where ga is that by the product: ga @ dense_B.T at their
     positions."""
     a = as_sparse_variable(sparse_A)
-    derivative: SparseVariable = _core.sparse_sampling_dot(ga, dense_B, a.with_data(pt.ones_like(a.data)))
+    derivative: SparseVariable = _core.sparse_sampling_dot(
+        ga, dense_B, a.with_data(pt.ones_like(a.data))
+    )
     return derivative
 
 
@@ -185,16 +220,23 @@ def _comparison(name: str, compare: Callable[..., Any], of_zeros: bool) -> Calla
     def function(x: Any, y: Any) -> Any:
         x, y = _both(x, y)
         if not isinstance(x, SparseVariable) or not isinstance(y, SparseVariable):
-            dense = [_core.sparse_to_dense(one) if isinstance(one, SparseVariable) else one for one in (x, y)]
+            dense = [
+                _core.sparse_to_dense(one) if isinstance(one, SparseVariable) else one
+                for one in (x, y)
+            ]
             return compare(*dense)
         if of_zeros:
-            raise TypeError(f"sparse: {name} of two sparse matrices holds wherever neither stores an element: write {name}(A.todense(), B)")
+            raise TypeError(
+                f"sparse: {name} of two sparse matrices holds wherever neither stores an element: write {name}(A.todense(), B)"
+            )
         a, b = _core.sparse_aligned(x, y, name)
         return a.with_data(compare(a.data, b.data))
 
-    kept = "A dense bool matrix; TypeError for two sparse matrices, since it holds for two zeros." if of_zeros else (
-        "A sparse bool matrix for two sparse ones, else a dense one."
-    )  # fmt: skip
+    kept = (
+        "A dense bool matrix; TypeError for two sparse matrices, since it holds for two zeros."
+        if of_zeros
+        else ("A sparse bool matrix for two sparse ones, else a dense one.")
+    )
     return _made(name, function, f"Elementwise {name}. {kept}")
 
 

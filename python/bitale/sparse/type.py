@@ -15,7 +15,11 @@ __all__ = ["SparseTensorType", "is_scipy", "scipy_array"]
 
 def is_scipy(value: Any) -> bool:
     """Whether it is one of SciPy's sparse arrays or matrices."""
-    return hasattr(value, "tocsr") and hasattr(value, "format") and not isinstance(value, SparseVariable)
+    return (
+        hasattr(value, "tocsr")
+        and hasattr(value, "format")
+        and not isinstance(value, SparseVariable)
+    )
 
 
 def scipy_array(value: Any, format: str) -> Any:
@@ -27,11 +31,19 @@ def scipy_array(value: Any, format: str) -> Any:
     if len(value.shape) != 2:
         raise TypeError(f"sparse: expected a matrix, got a sparse array of shape {value.shape}")
     if value.format in ("csr", "csc"):  # SciPy's own functions trust the positions of a matrix
-        _core.sparse_check(value.indices, value.indptr, *(value.shape if value.format == "csr" else value.shape[::-1]))
+        _core.sparse_check(
+            value.indices,
+            value.indptr,
+            *(value.shape if value.format == "csr" else value.shape[::-1]),
+        )
     array = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array}[format](value)
-    if not _core.sparse_check(array.indices, array.indptr, *(array.shape if format == "csr" else array.shape[::-1])):
+    if not _core.sparse_check(
+        array.indices, array.indptr, *(array.shape if format == "csr" else array.shape[::-1])
+    ):
         array = array.copy()
-        array.has_canonical_format = array.has_sorted_indices = False  # whatever has been noted before
+        array.has_canonical_format = array.has_sorted_indices = (
+            False  # whatever has been noted before
+        )
         array.sum_duplicates()
     return array
 
@@ -49,7 +61,9 @@ def pattern_of(matrix: SparseVariable) -> tuple[Any, Any]:
 def stored(array: Any, data: Any, name: str | None) -> SparseVariable:
     """The matrix of these elements with the pattern of one of SciPy's."""
     rows, columns = array.shape
-    indices, indptr = (_core.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr))
+    indices, indptr = (
+        _core.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr)
+    )
     return _core.sparse_matrix(array.format, data, indices, indptr, rows, columns, True, name or "")
 
 
@@ -67,27 +81,40 @@ class SparseTensorType:
     ndim = 2
 
     def __init__(
-        self, format: str, dtype: Any = None, shape: Any = None, name: str | None = None, broadcastable: Any = None, *, pattern: Any = None,
+        self,
+        format: str,
+        dtype: Any = None,
+        shape: Any = None,
+        name: str | None = None,
+        broadcastable: Any = None,
+        *,
+        pattern: Any = None,
         index_dtype: Any = "int32",
-    ):  # fmt: skip
+    ):
         if broadcastable is not None:
             if shape is not None:
                 raise ValueError("sparse: expected a shape or broadcastable, got both")
             shape = tuple(1 if each else None for each in broadcastable)
         if format not in ("csr", "csc"):
-            raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}; other formats are converted')
+            raise ValueError(
+                f'sparse: expected the format "csr" or "csc", got {format!r}; other formats are converted'
+            )
         self.format, self.name = format, name
         self.dtype = str(np.dtype(config.floatX if dtype is None else dtype))
         self.pattern = None if pattern is None else scipy_array(pattern, format).copy()
         if self.pattern is not None:
             if shape is not None and tuple(shape) != self.pattern.shape:
-                raise ValueError(f"sparse: shape {tuple(shape)}, but the pattern has {self.pattern.shape}")
+                raise ValueError(
+                    f"sparse: shape {tuple(shape)}, but the pattern has {self.pattern.shape}"
+                )
             shape = self.pattern.shape
         self.shape = (None, None) if shape is None else tuple(shape)
         if len(self.shape) != 2:
             raise ValueError(f"sparse: expected two lengths, got {self.shape}")
         if any(isinstance(each, (int, np.integer)) and each < 0 for each in self.shape):
-            raise ValueError(f"sparse: shape: expected lengths that are not negative, got {self.shape}")
+            raise ValueError(
+                f"sparse: shape: expected lengths that are not negative, got {self.shape}"
+            )
         self.index_dtype = np.dtype(index_dtype)
         if self.index_dtype not in (np.dtype("int32"), np.dtype("int64")):
             raise TypeError(f"sparse: expected index_dtype int32 or int64, got {index_dtype!r}")
@@ -110,7 +137,9 @@ class SparseTensorType:
         major, minor = self.shape if self.format == "csr" else self.shape[::-1]
         lengths = [
             indptr.shape[0] - 1 if major is None else major,
-            pt.lscalar(part("columns" if self.format == "csr" else "rows")) if minor is None else minor,
+            pt.lscalar(part("columns" if self.format == "csr" else "rows"))
+            if minor is None
+            else minor,
         ]
         rows, columns = lengths if self.format == "csr" else lengths[::-1]
         return _core.sparse_matrix(self.format, data, indices, indptr, rows, columns, False, label)
@@ -120,7 +149,10 @@ class SparseTensorType:
             return False
         if self.pattern is None or other.pattern is None:
             return self.pattern is other.pattern
-        return all(np.array_equal(getattr(self.pattern, part), getattr(other.pattern, part)) for part in ("indices", "indptr"))
+        return all(
+            np.array_equal(getattr(self.pattern, part), getattr(other.pattern, part))
+            for part in ("indices", "indptr")
+        )
 
     def _key(self) -> tuple[Any, ...]:
         return self.format, self.dtype, self.shape, self.index_dtype

@@ -13,7 +13,14 @@ from bitale.sparse import basic, math
 from bitale.sparse.function import evaluate
 from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of
 
-__all__ = ["SparseConstant", "SparseTensorSharedVariable", "SparseTensorType", "SparseVariable", "constant", "restored"]
+__all__ = [
+    "SparseConstant",
+    "SparseTensorSharedVariable",
+    "SparseTensorType",
+    "SparseVariable",
+    "constant",
+    "restored",
+]
 
 SparseVariable.__module__ = __name__
 
@@ -28,12 +35,16 @@ def _reduced(x: SparseVariable) -> tuple[Any, ...]:
 
 
 def _refuse_iteration(x: SparseVariable) -> Any:
-    raise TypeError("a sparse matrix can't be iterated over; A[i] is its row i, A.data its stored elements")
+    raise TypeError(
+        "a sparse matrix can't be iterated over; A[i] is its row i, A.data its stored elements"
+    )
 
 
 def _refusing(name: str) -> Callable[..., Any]:
     def refuse(x: SparseVariable, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"sparse: the result of {name} is not sparse: write A.todense().{name}(...), or apply it to A.data, the stored elements")
+        raise TypeError(
+            f"sparse: the result of {name} is not sparse: write A.todense().{name}(...), or apply it to A.data, the stored elements"
+        )
 
     refuse.__name__ = refuse.__qualname__ = name
     refuse.__doc__ = f"TypeError: the result of {name} is not sparse; the error says what to write."
@@ -59,7 +70,9 @@ class _Kind(type):
         return isinstance(x, SparseVariable) and bool(vars(cls)["_holds"](x.data))
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"{cls.__name__}: matrices of this class are made by functions of bitale.sparse: {vars(cls)['_made_by']}")
+        raise TypeError(
+            f"{cls.__name__}: matrices of this class are made by functions of bitale.sparse: {vars(cls)['_made_by']}"
+        )
 
 
 class SparseConstant(metaclass=_Kind):
@@ -102,7 +115,11 @@ def _type(x: SparseVariable) -> SparseTensorType:
 
     indices, indptr = pattern_of(x)
     kind = scipy.sparse.csr_array if x.format == "csr" else scipy.sparse.csc_array
-    return SparseTensorType(x.format, x.dtype, pattern=kind((np.ones(len(indices)), indices, indptr), shape=x.static_shape))
+    return SparseTensorType(
+        x.format,
+        x.dtype,
+        pattern=kind((np.ones(len(indices)), indices, indptr), shape=x.static_shape),
+    )
 
 
 for _name in ("add", "sub", "mul", "matmul"):

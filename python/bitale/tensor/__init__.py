@@ -7,9 +7,15 @@ import typing as _typing
 # Names are imported `as` themselves to tell type checkers that they belong to this module.
 if _typing.TYPE_CHECKING:
     from bitale.tensor import (
-        fft as fft, linalg as linalg, op_classes as op_classes, optimize as optimize, random as random, signal as signal, special as special,
+        fft as fft,
+        linalg as linalg,
+        op_classes as op_classes,
+        optimize as optimize,
+        random as random,
+        signal as signal,
+        special as special,
         xlogx as xlogx,
-    )  # fmt: skip
+    )
     from bitale.typing import TensorLike as TensorLike
 
 from bitale._core import *
@@ -49,8 +55,13 @@ from bitale.tensor import _standard as _standard
 from bitale.tensor._standard import asarray as asarray, from_dlpack as from_dlpack
 from bitale.tensor.sharedvar import TensorSharedVariable as TensorSharedVariable
 from bitale.tensor.type import TensorType as TensorType
-from bitale.tensor.variable import TensorConstant as TensorConstant, TensorVariable as TensorVariable
-from bitale.tensor.pytensor_functions import values_eq_approx_always_true as values_eq_approx_always_true
+from bitale.tensor.variable import (
+    TensorConstant as TensorConstant,
+    TensorVariable as TensorVariable,
+)
+from bitale.tensor.pytensor_functions import (
+    values_eq_approx_always_true as values_eq_approx_always_true,
+)
 from bitale.tensor.extra_ops import *
 from bitale.tensor.grids import *
 from bitale.tensor.transfers import *

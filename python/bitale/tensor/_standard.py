@@ -8,7 +8,21 @@ import numpy as np
 
 from bitale._core import as_tensor_variable, astype, constant
 
-DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128")
+DTYPES = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 
 
 def dtype(name: str) -> np.dtype[Any]:
@@ -45,7 +59,9 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     array([1., 2.], dtype=float32)
     """
     variable = as_tensor_variable(obj)
-    return astype(variable, variable.dtype if dtype is None else np.dtype(dtype).name, device=device)
+    return astype(
+        variable, variable.dtype if dtype is None else np.dtype(dtype).name, device=device
+    )
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:

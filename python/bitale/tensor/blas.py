@@ -31,11 +31,15 @@ def _of(function: str, **ranks: tuple[Any, int]) -> list[TensorVariable]:
     for name, (given, ndim) in ranks.items():
         x = as_tensor_variable(given)
         if x.ndim != ndim:
-            raise TypeError(f"{function}: expected {('a scalar', 'a vector', 'a matrix')[ndim]} as {name}, got {x} with {x.ndim} dimensions")
+            raise TypeError(
+                f"{function}: expected {('a scalar', 'a vector', 'a matrix')[ndim]} as {name}, got {x} with {x.ndim} dimensions"
+            )
         out.append(x)
     dtype = next(x.dtype for x in out if x.ndim)
     if dtype[0] not in "fc" or any(x.dtype != dtype for x in out if x.ndim):
-        raise TypeError(f"{function}: expected tensors of one float dtype, got {', '.join(x.dtype for x in out if x.ndim)}")
+        raise TypeError(
+            f"{function}: expected tensors of one float dtype, got {', '.join(x.dtype for x in out if x.ndim)}"
+        )
     return [x if x.ndim else cast(x, dtype) for x in out]
 
 
@@ -58,7 +62,9 @@ def gemv(y: Any, alpha: Any, A: Any, x: Any, beta: Any) -> TensorVariable:
     >>> gemv(np.zeros(1), 1.0, np.array([[1.0, 2.0]]), np.array([3.0, 4.0]), 0.0).eval()
     array([11.])
     """
-    y, alpha, A, x, beta = _of("gemv", y=(y, 1), alpha=(alpha, 0), A=(A, 2), x=(x, 1), beta=(beta, 0))
+    y, alpha, A, x, beta = _of(
+        "gemv", y=(y, 1), alpha=(alpha, 0), A=(A, 2), x=(x, 1), beta=(beta, 0)
+    )
     out: TensorVariable = beta * y + alpha * dot(A, x)
     return out
 

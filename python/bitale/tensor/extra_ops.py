@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from bitale._core import (
-    TensorVariable,
-    argmax,
-    max,
-    nonzero,
-    switch,
-)
+from bitale._core import TensorVariable, argmax, max, nonzero, switch
 
 from bitale._geography import finder
 
-__all__ = [
-    "max_and_argmax",
-    "where",
-]
+__all__ = ["max_and_argmax", "where"]
 
 
-def where(cond: Any, ift: Any = None, iff: Any = None) -> TensorVariable | tuple[TensorVariable, ...]:
+def where(
+    cond: Any, ift: Any = None, iff: Any = None
+) -> TensorVariable | tuple[TensorVariable, ...]:
     """Choose elements by a condition, or find where it is true.
 
     Parameters
@@ -60,7 +53,9 @@ def where(cond: Any, ift: Any = None, iff: Any = None) -> TensorVariable | tuple
     return switch(cond, ift, iff)
 
 
-def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> tuple[TensorVariable, TensorVariable]:
+def max_and_argmax(
+    a: Any, axis: Any = None, keepdims: bool = False
+) -> tuple[TensorVariable, TensorVariable]:
     """Maximum along an axis, and its index.
 
     Parameters

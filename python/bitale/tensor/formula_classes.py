@@ -25,37 +25,97 @@ def _split(x: Any, *given: Any, len_splits: Any, axis: Any) -> Any:
     return parts
 
 
-AllocDiag = _class("AllocDiag", "A vector as a diagonal.", lambda x, offset, axis1, axis2: pt.diag(x, offset), offset=0, axis1=0, axis2=1)
-AllocEmpty = _class("AllocEmpty", "A tensor of a shape.", lambda *shape, dtype: pt.empty(shape, dtype), dtype="float64")
+AllocDiag = _class(
+    "AllocDiag",
+    "A vector as a diagonal.",
+    lambda x, offset, axis1, axis2: pt.diag(x, offset),
+    offset=0,
+    axis1=0,
+    axis2=1,
+)
+AllocEmpty = _class(
+    "AllocEmpty",
+    "A tensor of a shape.",
+    lambda *shape, dtype: pt.empty(shape, dtype),
+    dtype="float64",
+)
 Bartlett = _class("Bartlett", "The Bartlett window.", pt.bartlett)
-Choose = _class("Choose", "Elements of several tensors.", lambda a, choices, mode: pt.choose(a, choices, mode), mode="raise")
+Choose = _class(
+    "Choose",
+    "Elements of several tensors.",
+    lambda a, choices, mode: pt.choose(a, choices, mode),
+    mode="raise",
+)
 ExtractDiag = _class(
-    "ExtractDiag", "A diagonal.", lambda x, offset, axis1, axis2, view: pt.diagonal(x, offset, axis1, axis2),
-    offset=0, axis1=0, axis2=1, view=True,
-)  # fmt: skip
-Eye = _class("Eye", "Ones on a diagonal.", lambda n, m, k, dtype: pt.eye(n, m, k, dtype=dtype), dtype=None)
+    "ExtractDiag",
+    "A diagonal.",
+    lambda x, offset, axis1, axis2, view: pt.diagonal(x, offset, axis1, axis2),
+    offset=0,
+    axis1=0,
+    axis2=1,
+    view=True,
+)
+Eye = _class(
+    "Eye", "Ones on a diagonal.", lambda n, m, k, dtype: pt.eye(n, m, k, dtype=dtype), dtype=None
+)
 FillDiagonal = _class("FillDiagonal", "A value on the diagonal.", pt.fill_diagonal)
 FillDiagonalOffset = _class("FillDiagonalOffset", "A value on a diagonal.", pt.fill_diagonal_offset)
 JoinDims = _class(
-    "JoinDims", "Dimensions made one.", lambda x, start_axis, n_axes: pt.join_dims(x, start_axis, n_axes), start_axis=0, n_axes=None
+    "JoinDims",
+    "Dimensions made one.",
+    lambda x, start_axis, n_axes: pt.join_dims(x, start_axis, n_axes),
+    start_axis=0,
+    n_axes=None,
 )
 PermuteRowElements = _class(
-    "PermuteRowElements", "Rows in another order.", lambda x, y, inverse: pt.permute_row_elements(x, y, bool(inverse)), inverse=False
+    "PermuteRowElements",
+    "Rows in another order.",
+    lambda x, y, inverse: pt.permute_row_elements(x, y, bool(inverse)),
+    inverse=False,
 )
 RavelMultiIndex = _class(
-    "RavelMultiIndex", "Positions of index tuples.", lambda *inputs, mode, order: pt.ravel_multi_index(inputs[:-1], inputs[-1], mode, order),
-    mode="raise", order="C",
-)  # fmt: skip
-Repeat = _class("Repeat", "Each element so many times.", lambda x, repeats, axis: pt.repeat(x, repeats, axis), axis=None)
+    "RavelMultiIndex",
+    "Positions of index tuples.",
+    lambda *inputs, mode, order: pt.ravel_multi_index(inputs[:-1], inputs[-1], mode, order),
+    mode="raise",
+    order="C",
+)
+Repeat = _class(
+    "Repeat",
+    "Each element so many times.",
+    lambda x, repeats, axis: pt.repeat(x, repeats, axis),
+    axis=None,
+)
 ScalarFromTensor = _class("ScalarFromTensor", "A scalar.", pt.scalar_from_tensor)
-Split = _class("Split", "Parts along an axis: Split(2, axis=0)(x, sizes), Split(2)(x, axis, sizes).", _split, len_splits=None, axis=None)
-SplitDims = _class("SplitDims", "A dimension made several.", lambda x, shape, axis: pt.split_dims(x, shape, axis), axis=0)
+Split = _class(
+    "Split",
+    "Parts along an axis: Split(2, axis=0)(x, sizes), Split(2)(x, axis, sizes).",
+    _split,
+    len_splits=None,
+    axis=None,
+)
+SplitDims = _class(
+    "SplitDims",
+    "A dimension made several.",
+    lambda x, shape, axis: pt.split_dims(x, shape, axis),
+    axis=0,
+)
 TensorFromScalar = _class("TensorFromScalar", "A tensor without dimensions.", pt.tensor_from_scalar)
 Unique = _class(
-    "Unique", "Distinct elements.", lambda x, **options: pt.unique(x, **options),
-    return_index=False, return_inverse=False, return_counts=False, axis=None,
-)  # fmt: skip
-UnravelIndex = _class("UnravelIndex", "Index tuples of positions.", lambda indices, dims, order: pt.unravel_index(indices, dims, order), order="C")
+    "Unique",
+    "Distinct elements.",
+    lambda x, **options: pt.unique(x, **options),
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+)
+UnravelIndex = _class(
+    "UnravelIndex",
+    "Index tuples of positions.",
+    lambda indices, dims, order: pt.unravel_index(indices, dims, order),
+    order="C",
+)
 
 
 def _of_blas(name: str) -> Callable[..., Any]:
@@ -67,14 +127,53 @@ def _of_blas(name: str) -> Callable[..., Any]:
     return apply
 
 
-Gemm = _class("Gemm", "b * z + a * x @ y; nothing is written in place.", _of_blas("gemm"), inplace=False)
-Gemv = _class("Gemv", "beta * y + alpha * A @ x; nothing is written in place.", _of_blas("gemv"), inplace=False)
-Ger = _class("Ger", "A + alpha * outer(x, y); nothing is written in place.", _of_blas("ger"), destructive=False)
+Gemm = _class(
+    "Gemm", "b * z + a * x @ y; nothing is written in place.", _of_blas("gemm"), inplace=False
+)
+Gemv = _class(
+    "Gemv",
+    "beta * y + alpha * A @ x; nothing is written in place.",
+    _of_blas("gemv"),
+    inplace=False,
+)
+Ger = _class(
+    "Ger",
+    "A + alpha * outer(x, y); nothing is written in place.",
+    _of_blas("ger"),
+    destructive=False,
+)
 Dot22 = _class("Dot22", "The product of two matrices.", pt.dot)
-Dot22Scalar = _class("Dot22Scalar", "The product of two matrices, times a scalar.", lambda x, y, a: a * pt.dot(x, y))
-Softmax = _class("Softmax", "Softmax along an axis.", lambda x, axis: pt.softmax(x, axis), axis=None)
-LogSoftmax = _class("LogSoftmax", "The logarithm of softmax.", lambda x, axis: pt.log_softmax(x, axis), axis=None)
-LogSumExp = _class("LogSumExp", "The logarithm of a sum of exponentials.", lambda x, axis, keepdims: pt.logsumexp(x, axis, keepdims), axis=None, keepdims=False)
-LogAddExp = _class("LogAddExp", "The logarithm of the sum of exponentials of tensors.", lambda *xs, input_types: pt.logaddexp(*xs), input_types=None)
-XLogY = _class("XLogY", "x log(y), 0 where x is 0.", lambda x, y, input_types: pt.special.xlogy(x, y), input_types=None)
-XLog1PY = _class("XLog1PY", "x log(1 + y), 0 where x is 0.", lambda x, y, input_types: pt.special.xlog1py(x, y), input_types=None)
+Dot22Scalar = _class(
+    "Dot22Scalar", "The product of two matrices, times a scalar.", lambda x, y, a: a * pt.dot(x, y)
+)
+Softmax = _class(
+    "Softmax", "Softmax along an axis.", lambda x, axis: pt.softmax(x, axis), axis=None
+)
+LogSoftmax = _class(
+    "LogSoftmax", "The logarithm of softmax.", lambda x, axis: pt.log_softmax(x, axis), axis=None
+)
+LogSumExp = _class(
+    "LogSumExp",
+    "The logarithm of a sum of exponentials.",
+    lambda x, axis, keepdims: pt.logsumexp(x, axis, keepdims),
+    axis=None,
+    keepdims=False,
+)
+LogAddExp = _class(
+    "LogAddExp",
+    "The logarithm of the sum of exponentials of tensors.",
+    lambda *xs, input_types: pt.logaddexp(*xs),
+    input_types=None,
+)
+XLogY = _class(
+    "XLogY",
+    "x log(y), 0 where x is 0.",
+    lambda x, y, input_types: pt.special.xlogy(x, y),
+    input_types=None,
+)
+XLog1PY = _class(
+    "XLog1PY",
+    "x log(1 + y), 0 where x is 0.",
+    lambda x, y, input_types: pt.special.xlog1py(x, y),
+    input_types=None,
+)

@@ -31,7 +31,9 @@ class _Grid:
         if not isinstance(key, tuple):
             return axes[0]
         n = len(axes)
-        sparse = [axis.dimshuffle(*["x"] * i, 0, *["x"] * (n - 1 - i)) for i, axis in enumerate(axes)]
+        sparse = [
+            axis.dimshuffle(*["x"] * i, 0, *["x"] * (n - 1 - i)) for i, axis in enumerate(axes)
+        ]
         return sparse if self._is_sparse else broadcast_arrays(*sparse)
 
 

@@ -58,13 +58,22 @@ def flatten_index_variables(idx_vars: Sequence[Any]) -> tuple[list[Any], list[An
         flat.append(part)
         return len(flat) - 1
 
-    listed = [slice(number(i.start), number(i.stop), number(i.step)) if isinstance(i, slice) else number(i) for i in idx_vars]
+    listed = [
+        slice(number(i.start), number(i.stop), number(i.step))
+        if isinstance(i, slice)
+        else number(i)
+        for i in idx_vars
+    ]
     if None in listed:
-        raise TypeError("flatten_index_variables: new dimensions are no part of an index list; x[None] is x.dimshuffle(\"x\", ...)")
+        raise TypeError(
+            'flatten_index_variables: new dimensions are no part of an index list; x[None] is x.dimshuffle("x", ...)'
+        )
     return listed, flat
 
 
-def unflatten_index_variables(flat_indices: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
+def unflatten_index_variables(
+    flat_indices: Sequence[Any], idx_list: Sequence[Any]
+) -> tuple[Any, ...]:
     """The index that has this idx_list, over what it counts.
 
     >>> from bitale.tensor.subtensor import unflatten_index_variables
@@ -75,7 +84,12 @@ def unflatten_index_variables(flat_indices: Sequence[Any], idx_list: Sequence[An
     def part(number: int | None) -> Any:
         return None if number is None else flat_indices[number]
 
-    return tuple(slice(part(i.start), part(i.stop), part(i.step)) if isinstance(i, slice) else flat_indices[i] for i in idx_list)
+    return tuple(
+        slice(part(i.start), part(i.stop), part(i.step))
+        if isinstance(i, slice)
+        else flat_indices[i]
+        for i in idx_list
+    )
 
 
 def indices_from_subtensor(op_indices: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
@@ -100,7 +114,9 @@ def as_index_constant(a: Any) -> Any:
     if a is None or isinstance(a, Variable):
         return a
     if isinstance(a, slice):
-        return slice(as_index_constant(a.start), as_index_constant(a.stop), as_index_constant(a.step))
+        return slice(
+            as_index_constant(a.start), as_index_constant(a.stop), as_index_constant(a.step)
+        )
     if isinstance(a, (int, np.integer)):
         return constant(a, dtype="int64")
     return as_tensor_variable(a)
@@ -109,7 +125,9 @@ def as_index_constant(a: Any) -> Any:
 def as_index_literal(idx: Any) -> Any:
     """A constant as its number, a slice of constants as one of numbers; numbers and None as they are. TypeError for other variables."""
     if isinstance(idx, slice):
-        return slice(as_index_literal(idx.start), as_index_literal(idx.stop), as_index_literal(idx.step))
+        return slice(
+            as_index_literal(idx.start), as_index_literal(idx.stop), as_index_literal(idx.step)
+        )
     if idx is None or isinstance(idx, (int, np.integer)):
         return idx
     if isinstance(idx, TensorConstant) and idx.ndim == 0:
@@ -138,13 +156,21 @@ def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, Any]:
         indices = range(length)[theslice]
         if indices.step > 0:
             return slice(*theslice.indices(length)), 1
-        return slice(indices.start + (len(indices) - 1) * indices.step, indices.start + 1, -indices.step), -1
+        return slice(
+            indices.start + (len(indices) - 1) * indices.step, indices.start + 1, -indices.step
+        ), -1
     step = 1 if theslice.step is None else theslice.step
     if _is_number(step):
-        return (_forward(theslice, length, step), 1) if step > 0 else (_backward(theslice, length, -step), -1)
+        return (
+            (_forward(theslice, length, step), 1)
+            if step > 0
+            else (_backward(theslice, length, -step), -1)
+        )
     step = as_tensor_variable(step)
     ahead, back = _forward(theslice, length, abs(step)), _backward(theslice, length, abs(step))
-    parts: Any = [switch(step > 0, a, b) for a, b in ((ahead.start, back.start), (ahead.stop, back.stop))]
+    parts: Any = [
+        switch(step > 0, a, b) for a, b in ((ahead.start, back.start), (ahead.stop, back.stop))
+    ]
     start, stop = parts
     bounds: Any = (start, stop, abs(step))
     return slice(*bounds), switch(step > 0, 1, -1)
@@ -158,12 +184,19 @@ def _bound(given: Any, length: Any, default: Any, low: int, high: Any) -> Any:
 
 
 def _forward(given: slice, length: Any, step: Any) -> slice:
-    return slice(_bound(given.start, length, 0, 0, length), _bound(given.stop, length, length, 0, length), step)
+    return slice(
+        _bound(given.start, length, 0, 0, length),
+        _bound(given.stop, length, length, 0, length),
+        step,
+    )
 
 
 def _backward(given: slice, length: Any, step: Any) -> slice:
     last = length - 1
-    first, end = _bound(given.start, length, last, -1, last), _bound(given.stop, length, -1, -1, last)
+    first, end = (
+        _bound(given.start, length, last, -1, last),
+        _bound(given.stop, length, -1, -1, last),
+    )
     count = maximum((first - end + step - 1) // step, 0)
     return slice(first - (count - 1) * step, first + 1, step)
 
@@ -179,7 +212,9 @@ def slice_len(slc: slice, n: Any) -> Any:
     return maximum((cast(form.stop, "int64") - form.start + form.step - 1) // form.step, 0)
 
 
-def indexed_result_shape(array_shape: Sequence[Any], indices: Sequence[Any], indices_are_shapes: bool = False) -> tuple[Any, ...]:
+def indexed_result_shape(
+    array_shape: Sequence[Any], indices: Sequence[Any], indices_are_shapes: bool = False
+) -> tuple[Any, ...]:
     """The lengths of x[indices], of an x of this shape. indices_are_shapes: of each array of the index its shape is given.
 
     >>> from bitale.tensor.subtensor import indexed_result_shape

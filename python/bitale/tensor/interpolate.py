@@ -13,7 +13,12 @@ valid_methods: tuple[str, ...] = get_args(InterpolationMethod)
 
 
 def interpolate1d(
-    x: Any, y: Any, method: str = "linear", left_pad: Any = None, right_pad: Any = None, extrapolate: bool = True
+    x: Any,
+    y: Any,
+    method: str = "linear",
+    left_pad: Any = None,
+    right_pad: Any = None,
+    extrapolate: bool = True,
 ) -> Callable[[Any], TensorVariable]:
     """Make a function that interpolates between points.
 
@@ -51,5 +56,7 @@ def interpolate1d(
     >>> f(pt.constant(1.5)).eval()
     array(25.)
     """
-    at: Callable[[Any], TensorVariable] = _interpolate1d(x, y, method, left_pad, right_pad, extrapolate)
+    at: Callable[[Any], TensorVariable] = _interpolate1d(
+        x, y, method, left_pad, right_pad, extrapolate
+    )
     return lambda x_hat: at(x_hat)

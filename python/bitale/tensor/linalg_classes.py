@@ -12,55 +12,126 @@ from bitale._class_factory import formula_class, is_library_op
 __all__: list[str] = []
 
 
-def _class(name: str, doc: str, apply: Callable[..., Any], of: str | None = None, **defaults: Any) -> Any:
+def _class(
+    name: str, doc: str, apply: Callable[..., Any], of: str | None = None, **defaults: Any
+) -> Any:
     __all__.append(name)
     return formula_class(name, doc, apply, __name__, defaults, is_library_op(of) if of else None)
 
 
 def _without(*ignored: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A formula that does not look at these arguments: nothing is written in place, and all values are checked by LAPACK."""
-    return lambda function: lambda *inputs, **arguments: function(*inputs, **{key: value for key, value in arguments.items() if key not in ignored})
+    return lambda function: (
+        lambda *inputs, **arguments: function(
+            *inputs, **{key: value for key, value in arguments.items() if key not in ignored}
+        )
+    )
 
 
-_in_place = _without("overwrite_a", "overwrite_b", "overwrite_dl", "overwrite_d", "overwrite_du", "n_inputs", "driver", "input_types")
+_in_place = _without(
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_dl",
+    "overwrite_d",
+    "overwrite_du",
+    "n_inputs",
+    "driver",
+    "input_types",
+)
 
-Cholesky = _class("Cholesky", "The Cholesky factor.", _in_place(_core.cholesky), of="Cholesky", lower=True, overwrite_a=False)
+Cholesky = _class(
+    "Cholesky",
+    "The Cholesky factor.",
+    _in_place(_core.cholesky),
+    of="Cholesky",
+    lower=True,
+    overwrite_a=False,
+)
 CholeskySolve = _class(
-    "CholeskySolve", "The solution of a system, by the Cholesky factor of its matrix.",
+    "CholeskySolve",
+    "The solution of a system, by the Cholesky factor of its matrix.",
     _in_place(lambda factor, b, lower, b_ndim: _core.cho_solve((factor, lower), b, b_ndim=b_ndim)),
-    lower=False, b_ndim=None, overwrite_a=False, overwrite_b=False,
-)  # fmt: skip
+    lower=False,
+    b_ndim=None,
+    overwrite_a=False,
+    overwrite_b=False,
+)
 Det = _class("Det", "The determinant.", _core.det, of="Det")
-SLogDet = _class("SLogDet", "The sign of the determinant, and the logarithm of its absolute value.", _core.slogdet, of="SLogDet")
+SLogDet = _class(
+    "SLogDet",
+    "The sign of the determinant, and the logarithm of its absolute value.",
+    _core.slogdet,
+    of="SLogDet",
+)
 Eig = _class("Eig", "Eigenvalues and eigenvectors.", _core.eig, of="Eig")
 Eigh = _class(
-    "Eigh", "Eigenvalues and eigenvectors of symmetric matrices.",
-    _in_place(lambda a, lower, UPLO: _core.eigh(a, lower=lower if UPLO is None else UPLO.upper() == "L")),
-    of="Eigh", lower=True, UPLO=None, overwrite_a=False, overwrite_b=False, driver="evr",
-)  # fmt: skip
-Eigvalsh = _class(
-    "Eigvalsh", "Eigenvalues of symmetric matrices.", _in_place(lambda a, b=None, *, lower: _core.eigvalsh(a, b, lower=lower)),
-    of="Eigvalsh", lower=True, overwrite_a=False, overwrite_b=False,
-)  # fmt: skip
-Expm = _class("Expm", "The exponential of a matrix.", _in_place(_core.expm), of="Expm", overwrite_a=False)
-KroneckerProduct = _class("KroneckerProduct", "The Kronecker product.", _in_place(_core.kron), input_types=None)
-LU = _class(
-    "LU", "The factors of a matrix with rows exchanged.", _in_place(_core.lu), permute_l=False, overwrite_a=False, p_indices=False
+    "Eigh",
+    "Eigenvalues and eigenvectors of symmetric matrices.",
+    _in_place(
+        lambda a, lower, UPLO: _core.eigh(a, lower=lower if UPLO is None else UPLO.upper() == "L")
+    ),
+    of="Eigh",
+    lower=True,
+    UPLO=None,
+    overwrite_a=False,
+    overwrite_b=False,
+    driver="evr",
 )
-LUFactor = _class("LUFactor", "LU factors in one matrix, and the exchanges of rows.", _in_place(_core.lu_factor), of="LUFactor", overwrite_a=False)
+Eigvalsh = _class(
+    "Eigvalsh",
+    "Eigenvalues of symmetric matrices.",
+    _in_place(lambda a, b=None, *, lower: _core.eigvalsh(a, b, lower=lower)),
+    of="Eigvalsh",
+    lower=True,
+    overwrite_a=False,
+    overwrite_b=False,
+)
+Expm = _class(
+    "Expm", "The exponential of a matrix.", _in_place(_core.expm), of="Expm", overwrite_a=False
+)
+KroneckerProduct = _class(
+    "KroneckerProduct", "The Kronecker product.", _in_place(_core.kron), input_types=None
+)
+LU = _class(
+    "LU",
+    "The factors of a matrix with rows exchanged.",
+    _in_place(_core.lu),
+    permute_l=False,
+    overwrite_a=False,
+    p_indices=False,
+)
+LUFactor = _class(
+    "LUFactor",
+    "LU factors in one matrix, and the exchanges of rows.",
+    _in_place(_core.lu_factor),
+    of="LUFactor",
+    overwrite_a=False,
+)
 Lstsq = _class("Lstsq", "Least squares.", _core.lstsq, of="Lstsq")
 MatrixInverse = _class("MatrixInverse", "The inverse.", _core.inv)
 MatrixPinv = _class(
-    "MatrixPinv", "The Moore-Penrose inverse.", lambda a, hermitian: _core.pinv(a, hermitian=hermitian), of="MatrixPinv", hermitian=...
+    "MatrixPinv",
+    "The Moore-Penrose inverse.",
+    lambda a, hermitian: _core.pinv(a, hermitian=hermitian),
+    of="MatrixPinv",
+    hermitian=...,
 )
 PivotToPermutations = _class(
-    "PivotToPermutations", "A permutation, of exchanges of rows.", lambda p, inverse: _core.pivot_to_permutation(p, inverse=inverse),
-    of="PivotToPermutations", inverse=True,
-)  # fmt: skip
+    "PivotToPermutations",
+    "A permutation, of exchanges of rows.",
+    lambda p, inverse: _core.pivot_to_permutation(p, inverse=inverse),
+    of="PivotToPermutations",
+    inverse=True,
+)
 QR = _class(
-    "QR", "An orthogonal and a triangular factor.", _in_place(lambda a, mode, pivoting: _core.qr(a, mode, pivoting=pivoting)),
-    of="QR", mode="full", overwrite_a=False, pivoting=False,
-)  # fmt: skip
+    "QR",
+    "An orthogonal and a triangular factor.",
+    _in_place(lambda a, mode, pivoting: _core.qr(a, mode, pivoting=pivoting)),
+    of="QR",
+    mode="full",
+    overwrite_a=False,
+    pivoting=False,
+)
 QZ = _class(
     "QZ", "The generalised Schur decomposition.",
     _in_place(
@@ -71,13 +142,23 @@ QZ = _class(
     of="QZ", complex_output=False, overwrite_a=False, overwrite_b=False, sort=None, return_eigenvalues=False,
 )  # fmt: skip
 SVD = _class(
-    "SVD", "The singular value decomposition.", _in_place(lambda a, full_matrices, compute_uv: _core.svd(a, full_matrices, compute_uv)),
-    of="SVD", full_matrices=True, compute_uv=True, overwrite_a=False,
-)  # fmt: skip
+    "SVD",
+    "The singular value decomposition.",
+    _in_place(lambda a, full_matrices, compute_uv: _core.svd(a, full_matrices, compute_uv)),
+    of="SVD",
+    full_matrices=True,
+    compute_uv=True,
+    overwrite_a=False,
+)
 Schur = _class(
-    "Schur", "The Schur decomposition.", _in_place(lambda a, output, sort: _core.schur(a, output, sort)),
-    of="Schur", output="real", overwrite_a=False, sort=None,
-)  # fmt: skip
+    "Schur",
+    "The Schur decomposition.",
+    _in_place(lambda a, output, sort: _core.schur(a, output, sort)),
+    of="Schur",
+    output="real",
+    overwrite_a=False,
+    sort=None,
+)
 Solve = _class(
     "Solve", "The solution of a system of equations.",
     _in_place(lambda a, b, assume_a, lower, b_ndim: _core.solve(a, b, assume_a=assume_a, lower=lower, b_ndim=b_ndim)),
@@ -88,11 +169,31 @@ SolveTriangular = _class(
     _in_place(lambda a, b, unit_diagonal, lower, b_ndim: _core.solve_triangular(a, b, unit_diagonal=unit_diagonal, lower=lower, b_ndim=b_ndim)),
     of="SolveTriangular", unit_diagonal=False, lower=False, b_ndim=None, overwrite_a=False, overwrite_b=False,
 )  # fmt: skip
-SolveSylvester = _class("SolveSylvester", "The solution of A X + X B = C.", _core.solve_sylvester, of="SolveSylvester")
+SolveSylvester = _class(
+    "SolveSylvester", "The solution of A X + X B = C.", _core.solve_sylvester, of="SolveSylvester"
+)
 SolveDiscreteARE = _class(
-    "SolveDiscreteARE", "The solution of the discrete algebraic Riccati equation.", _without("enforce_Q_symmetric")(_core.solve_discrete_are),
-    of="SolveDiscreteARE", enforce_Q_symmetric=False,
-)  # fmt: skip
-BlockDiagonal = _class("BlockDiagonal", "Matrices along the diagonal of one.", _in_place(_core.block_diag), n_inputs=...)
-TensorInv = _class("TensorInv", "The inverse of a tensor as a linear map.", lambda a, ind: _core.tensorinv(a, ind), ind=2)
-TensorSolve = _class("TensorSolve", "The solution of a system whose matrix is a tensor.", lambda a, b, axes: _core.tensorsolve(a, b, axes), axes=None)
+    "SolveDiscreteARE",
+    "The solution of the discrete algebraic Riccati equation.",
+    _without("enforce_Q_symmetric")(_core.solve_discrete_are),
+    of="SolveDiscreteARE",
+    enforce_Q_symmetric=False,
+)
+BlockDiagonal = _class(
+    "BlockDiagonal",
+    "Matrices along the diagonal of one.",
+    _in_place(_core.block_diag),
+    n_inputs=...,
+)
+TensorInv = _class(
+    "TensorInv",
+    "The inverse of a tensor as a linear map.",
+    lambda a, ind: _core.tensorinv(a, ind),
+    ind=2,
+)
+TensorSolve = _class(
+    "TensorSolve",
+    "The solution of a system whose matrix is a tensor.",
+    lambda a, b, axes: _core.tensorsolve(a, b, axes),
+    axes=None,
+)

@@ -10,7 +10,15 @@ from typing import Any, TypeVar, cast as as_type
 import numpy as np
 
 from bitale import _core
-from bitale._core import TensorVariable, as_tensor_variable, cast, concatenate, grad, graph_replace, jacobian
+from bitale._core import (
+    TensorVariable,
+    as_tensor_variable,
+    cast,
+    concatenate,
+    grad,
+    graph_replace,
+    jacobian,
+)
 from bitale.compile.builders import OpFromGraph
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
@@ -23,7 +31,9 @@ def _scipy_optimize() -> Any:
     try:
         import scipy.optimize
     except ImportError:
-        raise ImportError("bitale.tensor.optimize: the solvers are SciPy's, which is not installed (pip install scipy)") from None
+        raise ImportError(
+            "bitale.tensor.optimize: the solvers are SciPy's, which is not installed (pip install scipy)"
+        ) from None
     return scipy.optimize
 
 
@@ -53,7 +63,9 @@ class _SolverOp(Op):
     of_gradient = False
     ndim = 1
 
-    def __init__(self, graph: Any, method: str, jac: bool, hess: bool, around: str, options: _Options):
+    def __init__(
+        self, graph: Any, method: str, jac: bool, hess: bool, around: str, options: _Options
+    ):
         self.graph = graph
         self.method = method
         self.jac = jac
@@ -83,7 +95,11 @@ class _SolverOp(Op):
         if self.of_gradient:
             slope = grad(value, x, disconnected_inputs="ignore") if self.jac or self.hess else None
             out = {"value": value, "slope": slope}
-            out["curvature"] = jacobian(as_type(Any, slope), x, disconnected_inputs="ignore") if self.hess else None
+            out["curvature"] = (
+                jacobian(as_type(Any, slope), x, disconnected_inputs="ignore")
+                if self.hess
+                else None
+            )
             return out
         slope = jacobian(value, x, disconnected_inputs="ignore") if self.jac or self.hess else None
         curvature = grad(slope, x, disconnected_inputs="ignore") if self.hess else None
@@ -98,7 +114,9 @@ class _SolverOp(Op):
             inputs = [variable.type() for variable in self.graph.inner_inputs]
             found = self._expressions(inputs[0], inputs[1:])
             outputs = [found[name] for name in names]
-            self._functions[key] = function(inputs, outputs if len(outputs) > 1 else outputs[0], on_unused_input="ignore")
+            self._functions[key] = function(
+                inputs, outputs if len(outputs) > 1 else outputs[0], on_unused_input="ignore"
+            )
         return self._functions[key]
 
     def _solve(self, start: Any, args: list[Any], around: Any) -> Any:
@@ -126,16 +144,32 @@ class _SolverOp(Op):
         slope = jacobian(equations, x, disconnected_inputs="ignore")
         given = x.type()
         weights = solve(slope.T, given, b_ndim=1, on_error="nan") if self.ndim else given / slope
-        asked = [leaf for leaf in leaves if isinstance(leaf, TensorVariable) and leaf.dtype.startswith("float")]
-        found = _core.pullback(
-            [equations], asked, [-weights], disconnected_inputs="ignore", return_disconnected="disconnected"
-        ) if asked else []  # fmt: skip
+        asked = [
+            leaf
+            for leaf in leaves
+            if isinstance(leaf, TensorVariable) and leaf.dtype.startswith("float")
+        ]
+        found = (
+            _core.pullback(
+                [equations],
+                asked,
+                [-weights],
+                disconnected_inputs="ignore",
+                return_disconnected="disconnected",
+            )
+            if asked
+            else []
+        )
         terms = dict(zip(asked, found))
         replacements = {x: outputs[0], given: cotangents[0], **dict(zip(leaves, args))}
         out = [_core.zeros_like(inputs[0])]
         for leaf in leaves:
             term = terms.get(leaf, _core.disconnected())
-            out.append(term if _core.is_disconnected(term) else graph_replace([term], replacements, strict=False)[0])
+            out.append(
+                term
+                if _core.is_disconnected(term)
+                else graph_replace([term], replacements, strict=False)[0]
+            )
         return out + ([_core.zeros_like(around)] if around is not None else [])
 
 
@@ -161,7 +195,9 @@ class MinimizeOp(_SolverOp):
         if self.hess:
             hessian = self._function("curvature")
             options["hess"] = lambda x: hessian(x, *args)
-        out = _scipy_optimize().minimize(fun, np.array(start), method=self.method, **{**options, **self.options.options})
+        out = _scipy_optimize().minimize(
+            fun, np.array(start), method=self.method, **{**options, **self.options.options}
+        )
         return out.x, out.success
 
 
@@ -173,7 +209,10 @@ class RootOp(_SolverOp):
         else:
             both, options = self._function("value"), {}
         out = _scipy_optimize().root(
-            lambda x: both(x, *args), np.array(start), method=self.method, **{**options, **self.options.options}
+            lambda x: both(x, *args),
+            np.array(start),
+            method=self.method,
+            **{**options, **self.options.options},
         )
         return out.x, out.success
 
@@ -186,7 +225,9 @@ class MinimizeScalarOp(_SolverOp):
         value = self._function("value")
         options = {self.around: around} if self.around else {}
         out = _scipy_optimize().minimize_scalar(
-            lambda x: float(value(x, *args)), method=self.method, **{**options, **self.options.options}
+            lambda x: float(value(x, *args)),
+            method=self.method,
+            **{**options, **self.options.options},
         )
         return out.x, out.success
 
@@ -196,7 +237,10 @@ class RootScalarOp(_SolverOp):
 
     def _solve(self, start: Any, args: list[Any], around: Any) -> Any:
         options: dict[str, Any] = {}
-        for wanted, name, argument in ((self.jac, "slope", "fprime"), (self.hess, "curvature", "fprime2")):
+        for wanted, name, argument in (
+            (self.jac, "slope", "fprime"),
+            (self.hess, "curvature", "fprime2"),
+        ):
             if wanted:
                 options[argument] = (lambda f: lambda x: float(f(x, *args)))(self._function(name))
         if self.around:
@@ -205,7 +249,9 @@ class RootScalarOp(_SolverOp):
             options["x0"] = float(start)
         value = self._function("value")
         out = _scipy_optimize().root_scalar(
-            lambda x: float(value(x, *args)), method=self.method, **{**options, **self.options.options}
+            lambda x: float(value(x, *args)),
+            method=self.method,
+            **{**options, **self.options.options},
         )
         return out.root, out.converged
 
@@ -219,7 +265,9 @@ Unknowns = TypeVar("Unknowns", TensorVariable, list[TensorVariable])
 
 def _float_variable(x: Any, function: str) -> TensorVariable:
     if not isinstance(x, TensorVariable):
-        raise TypeError(f"{function}: expected a variable of the expression to solve for, got {x!r}")
+        raise TypeError(
+            f"{function}: expected a variable of the expression to solve for, got {x!r}"
+        )
     if not x.dtype.startswith("float"):
         raise TypeError(f"{function}: expected a float variable to solve for, got {x} of {x.dtype}")
     return x
@@ -228,7 +276,11 @@ def _float_variable(x: Any, function: str) -> TensorVariable:
 def _others(expressions: list[Any], own: list[Any]) -> list[Any]:
     """The leaves that are not constants, besides our own."""
     leaves = _core.graph_inputs(expressions)
-    return [x for x in leaves if not any(x is each for each in own) and not isinstance(x, _core.Constant)]
+    return [
+        x
+        for x in leaves
+        if not any(x is each for each in own) and not isinstance(x, _core.Constant)
+    ]
 
 
 def _require_dependence(expression: Any, variables: list[Any], function: str) -> None:
@@ -238,10 +290,19 @@ def _require_dependence(expression: Any, variables: list[Any], function: str) ->
 
 
 def _solved(
-    op: type[_SolverOp], expressions: list[Any], x: Any, function: str, method: str, jac: bool, hess: bool, options: Any
+    op: type[_SolverOp],
+    expressions: list[Any],
+    x: Any,
+    function: str,
+    method: str,
+    jac: bool,
+    hess: bool,
+    options: Any,
 ) -> tuple[Any, Any]:
     """Variables of any shape as one vector."""
-    variables = [_float_variable(each, function) for each in (x if isinstance(x, (list, tuple)) else [x])]
+    variables = [
+        _float_variable(each, function) for each in (x if isinstance(x, (list, tuple)) else [x])
+    ]
     if not variables:
         raise ValueError(f"{function}: expected at least one variable to solve for")
     shapes = [each.shape for each in variables]
@@ -266,9 +327,15 @@ def _solved(
         shaped = _core.reshape(part, own) if each.ndim != 1 else part
         if each.ndim == 0:
             shaped = packed[offset]
-        replaced[each] = _core.specify_shape(cast(shaped, each.dtype), each.type.shape) if each.ndim else cast(shaped, each.dtype)
+        replaced[each] = (
+            _core.specify_shape(cast(shaped, each.dtype), each.type.shape)
+            if each.ndim
+            else cast(shaped, each.dtype)
+        )
         offset = offset + size
-    value = expressions[0] if op.of_gradient else concatenate([each.flatten() for each in expressions])
+    value = (
+        expressions[0] if op.of_gradient else concatenate([each.flatten() for each in expressions])
+    )
     _require_dependence(value, variables, function)
     (value,) = graph_replace([cast(value, "float64")], replaced, strict=False)
     others = _others([value], [packed, *lengths])
@@ -279,20 +346,38 @@ def _solved(
     for each, shape in zip(variables, shapes):
         size = each.size
         part = found[offset : offset + size] if each.ndim else found[offset]
-        out.append(cast(_core.specify_shape(_core.reshape(part, shape), each.type.shape) if each.ndim else part, each.dtype))
+        out.append(
+            cast(
+                _core.specify_shape(_core.reshape(part, shape), each.type.shape)
+                if each.ndim
+                else part,
+                each.dtype,
+            )
+        )
         offset = offset + size
     return (out if isinstance(x, (list, tuple)) else out[0]), success
 
 
 def _solved_scalar(
-    op: type[_SolverOp], expression: Any, x: Any, function: str, method: str, jac: bool, hess: bool,
-    around: tuple[str, Any], options: Any,
-) -> tuple[Any, Any]:  # fmt: skip
+    op: type[_SolverOp],
+    expression: Any,
+    x: Any,
+    function: str,
+    method: str,
+    jac: bool,
+    hess: bool,
+    around: tuple[str, Any],
+    options: Any,
+) -> tuple[Any, Any]:
     x, expression = _float_variable(x, function), as_tensor_variable(expression)
     if x.ndim != 0:
-        raise ValueError(f"{function}: expected a scalar to solve for, got {x} with {x.ndim} dimensions")
+        raise ValueError(
+            f"{function}: expected a scalar to solve for, got {x} with {x.ndim} dimensions"
+        )
     if expression.ndim != 0:
-        raise ValueError(f"{function}: expected a scalar expression, got {expression.ndim} dimensions")
+        raise ValueError(
+            f"{function}: expected a scalar expression, got {expression.ndim} dimensions"
+        )
     _require_dependence(expression, [x], function)
     name, points = around
     leaf = _core.TensorType("float64", ())()
@@ -302,8 +387,17 @@ def _solved_scalar(
     if points is not None:
         inputs.append(cast(as_tensor_variable(points), "float64"))
         if inputs[-1].ndim != 1:
-            raise ValueError(f"{function}: expected {name} to be a few scalars, got {inputs[-1].ndim} dimensions")
-    solver = op(OpFromGraph([leaf, *others], [value]), method, jac, hess, name if points is not None else "", _Options(options))
+            raise ValueError(
+                f"{function}: expected {name} to be a few scalars, got {inputs[-1].ndim} dimensions"
+            )
+    solver = op(
+        OpFromGraph([leaf, *others], [value]),
+        method,
+        jac,
+        hess,
+        name if points is not None else "",
+        _Options(options),
+    )
     found, success = solver(*inputs)
     return cast(found, x.dtype), success
 
@@ -416,7 +510,10 @@ def root(
     >>> found.eval({x: 1.0, a: 8.0}).round(6)
     np.float64(2.0)
     """
-    given = [as_tensor_variable(each) for each in (equations if isinstance(equations, (list, tuple)) else [equations])]
+    given = [
+        as_tensor_variable(each)
+        for each in (equations if isinstance(equations, (list, tuple)) else [equations])
+    ]
     if not given:
         raise ValueError("root: expected at least one equation")
     return _solved(RootOp, given, variables, "root", method, jac, False, optimizer_kwargs)
@@ -472,7 +569,17 @@ def minimize_scalar(
     if bracket is not None and bounds is not None:
         raise ValueError("minimize_scalar: expected a bracket or bounds, got both")
     around = ("bracket", bracket) if bounds is None else ("bounds", bounds)
-    return _solved_scalar(MinimizeScalarOp, objective, x, "minimize_scalar", method, True, False, around, optimizer_kwargs)
+    return _solved_scalar(
+        MinimizeScalarOp,
+        objective,
+        x,
+        "minimize_scalar",
+        method,
+        True,
+        False,
+        around,
+        optimizer_kwargs,
+    )
 
 
 def root_scalar(
@@ -525,4 +632,6 @@ def root_scalar(
     jac = jac or method in ("newton", "halley")
     hess = hess or method == "halley"
     around = ("bracket", bracket)
-    return _solved_scalar(RootScalarOp, equation, variable, "root_scalar", method, jac, hess, around, optimizer_kwargs)
+    return _solved_scalar(
+        RootScalarOp, equation, variable, "root_scalar", method, jac, hess, around, optimizer_kwargs
+    )

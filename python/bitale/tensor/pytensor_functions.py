@@ -66,10 +66,25 @@ __all__ = [
     "variadic_mul",
 ]
 
-PadMode = Literal["constant", "edge", "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric", "reflect"]
+PadMode = Literal[
+    "constant",
+    "edge",
+    "linear_ramp",
+    "maximum",
+    "minimum",
+    "mean",
+    "median",
+    "wrap",
+    "symmetric",
+    "reflect",
+]
 
 # All tensors of Bitale are dense.
-DenseTensorType, DenseTensorVariable, DenseTensorConstant = TensorType, TensorVariable, TensorConstant
+DenseTensorType, DenseTensorVariable, DenseTensorConstant = (
+    TensorType,
+    TensorVariable,
+    TensorConstant,
+)
 
 int_dtypes = ("int8", "int16", "int32", "int64")
 uint_dtypes = ("uint8", "uint16", "uint32", "uint64")
@@ -135,7 +150,9 @@ def extract_constant(x: Any, elemwise: bool = True, only_process_constants: bool
 
     warn_deprecated("extract_constant", "get_underlying_scalar_constant_value")
     try:
-        return get_underlying_scalar_constant_value(x, elemwise=elemwise, only_process_constants=only_process_constants)
+        return get_underlying_scalar_constant_value(
+            x, elemwise=elemwise, only_process_constants=only_process_constants
+        )
     except NotScalarConstantError:
         return x
 
@@ -149,11 +166,17 @@ def infer_static_shape(shape: Any) -> tuple[tuple[TensorVariable, ...], tuple[in
     """
     from bitale.tensor.utils import get_static_shape_from_size_variables
 
-    given = list(shape) if isinstance(shape, (list, tuple, np.ndarray)) or getattr(shape, "ndim", 0) == 1 else [shape]
+    given = (
+        list(shape)
+        if isinstance(shape, (list, tuple, np.ndarray)) or getattr(shape, "ndim", 0) == 1
+        else [shape]
+    )
     lengths = tuple(as_tensor_variable(each) for each in given)
     for length in lengths:
         if length.ndim or length.dtype not in integer_dtypes:
-            raise TypeError(f"infer_static_shape: expected integers as lengths, got {length} of type {length.type}")
+            raise TypeError(
+                f"infer_static_shape: expected integers as lengths, got {length} of type {length.type}"
+            )
     return lengths, get_static_shape_from_size_variables(lengths)
 
 
@@ -188,7 +211,12 @@ def advanced_inc_subtensor(x: Operand, y: Operand, *args: Operand) -> TensorVari
 
 
 def values_eq_approx(
-    a: Any, b: Any, allow_remove_inf: bool = False, allow_remove_nan: bool = False, rtol: float | None = None, atol: float | None = None
+    a: Any,
+    b: Any,
+    allow_remove_inf: bool = False,
+    allow_remove_nan: bool = False,
+    rtol: float | None = None,
+    atol: float | None = None,
 ) -> bool:
     """Whether two arrays have the same dtype and shape and close elements, nan being close to nan; elements where a is infinite,
     or nan, don't count where that is allowed.
@@ -197,12 +225,22 @@ def values_eq_approx(
     >>> values_eq_approx(np.array([1.0, np.inf]), np.array([1.0, 2.0])), values_eq_approx(np.array([1.0, np.inf]), np.array([1.0, 2.0]), True)
     (False, True)
     """
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)) or a.shape != b.shape or a.dtype != b.dtype:
+    if (
+        not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray))
+        or a.shape != b.shape
+        or a.dtype != b.dtype
+    ):
         return False
     if a.dtype.name in discrete_dtypes:
         return bool(np.array_equal(a, b))
     tolerance = {"float16": 5e-3, "float32": 1e-5, "complex64": 1e-5}.get(a.dtype.name, 1e-8)
-    close = np.isclose(a, b, rtol=tolerance if rtol is None else rtol, atol=tolerance if atol is None else atol, equal_nan=True)
+    close = np.isclose(
+        a,
+        b,
+        rtol=tolerance if rtol is None else rtol,
+        atol=tolerance if atol is None else atol,
+        equal_nan=True,
+    )
     return bool(np.all(close | (np.isinf(a) & allow_remove_inf) | (np.isnan(a) & allow_remove_nan)))
 
 
@@ -221,7 +259,13 @@ def values_eq_approx_remove_inf_nan(a: Any, b: Any) -> bool:
     return values_eq_approx(a, b, True, True)
 
 
-def scalar_elemwise(*symbol: Any, nfunc: Any = None, nin: Any = None, nout: Any = None, symbolname: str | None = None) -> Any:
+def scalar_elemwise(
+    *symbol: Any,
+    nfunc: Any = None,
+    nin: Any = None,
+    nout: Any = None,
+    symbolname: str | None = None,
+) -> Any:
     """The elementwise op of the scalar function that has this function's name, or symbolname: a decorator, with or without
     arguments. nfunc, nin and nout, a function of NumPy and its arguments, are accepted: the op has one of its own.
     AttributeError where bitale.scalar has no function of the name; ValueError for names of ops that write over operands.
@@ -240,7 +284,9 @@ def scalar_elemwise(*symbol: Any, nfunc: Any = None, nin: Any = None, nout: Any 
 
         name = symbolname or function.__name__
         if name.endswith("_inplace"):
-            raise ValueError(f"scalar_elemwise: {name} is not supported: only rewriting makes ops in-place")
+            raise ValueError(
+                f"scalar_elemwise: {name} is not supported: only rewriting makes ops in-place"
+            )
         return Elemwise(getattr(_core, name))
 
     return construct(symbol[0]) if symbol else construct
@@ -277,10 +323,15 @@ def shape_tuple(x: Operand) -> tuple[TensorVariable, ...]:
     TensorConstant{3}
     """
     v = as_tensor_variable(x)
-    return tuple(v.shape[axis] if known is None else constant(known, dtype="int64") for axis, known in enumerate(v.type.shape))
+    return tuple(
+        v.shape[axis] if known is None else constant(known, dtype="int64")
+        for axis, known in enumerate(v.type.shape)
+    )
 
 
-def to_one_hot(y: Operand, nb_class: int | TensorVariable, dtype: DTypeLike = None) -> TensorVariable:
+def to_one_hot(
+    y: Operand, nb_class: int | TensorVariable, dtype: DTypeLike = None
+) -> TensorVariable:
     """A row of nb_class elements for each integer of the vector y, with 1 at its index and 0 elsewhere.
 
     >>> from bitale.tensor.extra_ops import to_one_hot
@@ -290,7 +341,9 @@ def to_one_hot(y: Operand, nb_class: int | TensorVariable, dtype: DTypeLike = No
     """
     indices = as_tensor_variable(y)
     if indices.ndim != 1 or indices.dtype not in integer_dtypes:
-        raise TypeError(f"to_one_hot: expected a vector of integers, got {indices} of type {indices.type}")
+        raise TypeError(
+            f"to_one_hot: expected a vector of integers, got {indices} of type {indices.type}"
+        )
     rows = zeros((indices.shape[0], nb_class), dtype=dtype)
     return set_subtensor(rows[arange(indices.shape[0]), indices], 1)
 

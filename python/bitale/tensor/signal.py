@@ -28,7 +28,12 @@ _boundaries = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 
 
 def convolve2d(
-    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0, method: str = "auto"
+    in1: Any,
+    in2: Any,
+    mode: str = "full",
+    boundary: str = "fill",
+    fillvalue: Any = 0,
+    method: str = "auto",
 ) -> TensorVariable:
     """Two-dimensional convolution.
 
@@ -69,12 +74,16 @@ def convolve2d(
     if mode not in ("full", "valid", "same"):
         raise ValueError(f'convolve2d: expected mode "full", "valid" or "same", got {mode!r}')
     if boundary not in _boundaries:
-        raise ValueError(f'convolve2d: expected boundary "fill", "wrap" or "symm", got {boundary!r}')
+        raise ValueError(
+            f'convolve2d: expected boundary "fill", "wrap" or "symm", got {boundary!r}'
+        )
     if method not in ("auto", "direct", "fft"):
         raise ValueError(f'convolve2d: expected method "auto", "direct" or "fft", got {method!r}')
     x, y = as_tensor_variable(in1), as_tensor_variable(in2)
     if x.ndim < 2 or y.ndim < 2:
-        raise ValueError(f"convolve2d: expected two operands of 2 dimensions or more, got {x.ndim} and {y.ndim}")
+        raise ValueError(
+            f"convolve2d: expected two operands of 2 dimensions or more, got {x.ndim} and {y.ndim}"
+        )
     is_zero = not isinstance(fillvalue, TensorVariable) and fillvalue == 0
     if mode != "valid" and not (boundary == "fill" and is_zero):
         # The boundary is appended to the array; then every sum stays within it.
@@ -101,10 +110,14 @@ def _by_transforms(x: TensorVariable, y: TensorVariable, mode: str) -> TensorVar
     even = [lengths[0], lengths[1] + lengths[1] % 2]
 
     def transform(a: TensorVariable) -> TensorVariable:
-        width = [(0, 0)] * (a.ndim - 2) + [(0, even[k] - a.shape[axis]) for k, axis in enumerate((-2, -1))]
+        width = [(0, 0)] * (a.ndim - 2) + [
+            (0, even[k] - a.shape[axis]) for k, axis in enumerate((-2, -1))
+        ]
         padded = pad(a, width)
         flat = padded.reshape((-1, even[0], even[1]))
-        return rfft(flat).reshape((*[a.shape[k] for k in range(a.ndim - 2)], even[0], even[1] // 2 + 1, 2))
+        return rfft(flat).reshape(
+            (*[a.shape[k] for k in range(a.ndim - 2)], even[0], even[1] // 2 + 1, 2)
+        )
 
     a, b = transform(x), transform(y)
     re = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
@@ -124,5 +137,6 @@ def _by_transforms(x: TensorVariable, y: TensorVariable, mode: str) -> TensorVar
         else:
             slices.append(_slice(minimum(n, k) - 1, maximum(n, k)))
     return out[(..., *slices)]
+
 
 _add_modules(__name__)

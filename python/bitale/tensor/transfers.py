@@ -43,7 +43,7 @@ def transfer(var: Any, target: str) -> Any:
     for function in _transfers:
         if (moved := function(var, target)) is not None:
             return moved
-    raise ValueError(f"transfer: expected the target \"cpu\", got {target!r}")
+    raise ValueError(f'transfer: expected the target "cpu", got {target!r}')
 
 
 def register_transfer(fn: Callable[[Any, str], Any]) -> None:

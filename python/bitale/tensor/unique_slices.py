@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import AxisError, TensorType, TensorVariable, _unique, as_tensor_variable, disconnected, take  # type: ignore[attr-defined]
+from bitale._core import (
+    AxisError,
+    TensorType,
+    TensorVariable,
+    _unique,
+    as_tensor_variable,
+    disconnected,
+    take,
+)  # type: ignore[attr-defined]
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
 
@@ -22,10 +30,16 @@ class UniqueSlices(Op):
         self.axis = axis
 
     def make_node(self, x: Any) -> Apply:
-        return Apply(self, [x], [TensorType("int64", (length,))() for length in (None, x.type.shape[self.axis], None)])
+        return Apply(
+            self,
+            [x],
+            [TensorType("int64", (length,))() for length in (None, x.type.shape[self.axis], None)],
+        )
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
-        found = np.unique(inputs[0], return_index=True, return_inverse=True, return_counts=True, axis=self.axis)
+        found = np.unique(
+            inputs[0], return_index=True, return_inverse=True, return_counts=True, axis=self.axis
+        )
         for storage, value in zip(output_storage, found[1:]):
             storage[0] = np.asarray(value, dtype="int64").reshape(-1)
 
@@ -44,7 +58,11 @@ def unique_slices(x: TensorVariable, axis: int) -> list[TensorVariable]:
 
 
 def unique(
-    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
 ) -> Any:
     """Sorted distinct elements of a tensor.
 
@@ -83,11 +101,21 @@ def unique(
     """
     ar = as_tensor_variable(ar)
     if axis is not None and not -ar.ndim <= axis < ar.ndim:
-        raise AxisError(f"unique: axis {axis} is out of bounds for a tensor of {ar.ndim} dimensions")
+        raise AxisError(
+            f"unique: axis {axis} is out of bounds for a tensor of {ar.ndim} dimensions"
+        )
     if axis is None or ar.ndim == 1:
         values, index, inverse, counts = _unique(ar)
     else:
         index, inverse, counts = unique_slices(ar, axis % ar.ndim)
         values = take(ar, index, axis=axis)
-    asked = [each for each, wanted in ((index, return_index), (inverse, return_inverse), (counts, return_counts)) if wanted]
+    asked = [
+        each
+        for each, wanted in (
+            (index, return_index),
+            (inverse, return_inverse),
+            (counts, return_counts),
+        )
+        if wanted
+    ]
     return (values, *asked) if asked else values

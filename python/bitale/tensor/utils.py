@@ -37,7 +37,9 @@ def hash_from_ndarray(data: np.ndarray[Any, Any]) -> str:
     return hashlib.sha256(contiguous.tobytes() + b" " + described).hexdigest()
 
 
-def shape_of_variables(fgraph: Any, input_shapes: dict[Any, Sequence[int]]) -> dict[Any, tuple[int, ...]]:
+def shape_of_variables(
+    fgraph: Any, input_shapes: dict[Any, Sequence[int]]
+) -> dict[Any, tuple[int, ...]]:
     """The shapes of all variables of a graph, given those of its inputs. ValueError when one is missing.
 
     >>> from bitale.tensor.utils import shape_of_variables
@@ -52,10 +54,14 @@ def shape_of_variables(fgraph: Any, input_shapes: dict[Any, Sequence[int]]) -> d
     missing = [variable for variable in fgraph.inputs if variable not in input_shapes]
     if missing:
         raise ValueError(f"shape_of_variables: the shape of the input {missing[0]} is not given")
-    computed = [out for node in fgraph.toposort() for out in node.outputs if isinstance(out, TensorVariable)]
+    computed = [
+        out for node in fgraph.toposort() for out in node.outputs if isinstance(out, TensorVariable)
+    ]
     lengths = [out.shape for out in computed]
     given = [np.zeros(tuple(input_shapes[v]), v.dtype) for v in fgraph.inputs]
-    values: list[Any] = function(list(fgraph.inputs), lengths, on_unused_input="ignore")(*given) if lengths else []
+    values: list[Any] = (
+        function(list(fgraph.inputs), lengths, on_unused_input="ignore")(*given) if lengths else []
+    )
     shapes = {variable: tuple(int(n) for n in input_shapes[variable]) for variable in fgraph.inputs}
     shapes.update({out: tuple(int(n) for n in value) for out, value in zip(computed, values)})
     return shapes
@@ -104,7 +110,10 @@ def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[
     """
 
     def side(prefix: str, ranks: Sequence[int]) -> str:
-        return ",".join(f"({','.join(f'{prefix}{k}{axis}' for axis in range(rank))})" for k, rank in enumerate(ranks))
+        return ",".join(
+            f"({','.join(f'{prefix}{k}{axis}' for axis in range(rank))})"
+            for k, rank in enumerate(ranks)
+        )
 
     return f"{side('i', core_inputs_ndim)}->{side('o', core_outputs_ndim)}"
 

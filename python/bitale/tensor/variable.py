@@ -14,7 +14,9 @@ __all__ = ["TensorConstant", "TensorVariable"]
 def _array_namespace(self: TensorVariable, *, api_version: str | None = None) -> Any:
     """Return bitale.tensor, which has the functions of the array-API standard in PyTensor's dtypes."""
     if api_version is not None and not "2021.12" <= api_version <= "2025.12":
-        raise ValueError(f"expected a version of the array-API standard up to 2025.12, got {api_version!r}")
+        raise ValueError(
+            f"expected a version of the array-API standard up to 2025.12, got {api_version!r}"
+        )
     return sys.modules["bitale.tensor"]
 
 

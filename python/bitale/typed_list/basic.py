@@ -53,10 +53,14 @@ class TypedListVariable(Variable):
         return _elements_type(self)
 
     def __len__(self) -> int:
-        raise TypeError("len(x): the length of a typed list is known when a function is called; x.length() is its variable")
+        raise TypeError(
+            "len(x): the length of a typed list is known when a function is called; x.length() is its variable"
+        )
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("the length of a typed list is known when a function is called, so it can't be iterated over; x[i] is its element i")
+        raise TypeError(
+            "the length of a typed list is known when a function is called, so it can't be iterated over; x[i] is its element i"
+        )
 
     def __getitem__(self, index: Any) -> Any:
         """An element by its position, or the elements of a slice of integers."""
@@ -129,10 +133,14 @@ class TypedListType(Type):
             raise ValueError(f"TypedListType: expected a depth of at least 0, got {depth}")
         self.ttype = TypedListType(ttype, depth - 1) if depth else ttype
 
-    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> list[Any]:
+    def filter(
+        self, data: Any, strict: bool = False, allow_downcast: bool | None = None
+    ) -> list[Any]:
         if not isinstance(data, (list, tuple)):
             raise TypeError(f"expected a list, got {data!r}")
-        return [self.ttype.filter(each, strict=strict, allow_downcast=allow_downcast) for each in data]
+        return [
+            self.ttype.filter(each, strict=strict, allow_downcast=allow_downcast) for each in data
+        ]
 
     def get_depth(self) -> int:
         """How many lists are around elements that are none, less one."""
@@ -164,14 +172,18 @@ def _element(x: Variable, given: Any, who: str) -> Variable:
     ttype = _elements_type(x)
     element = given if isinstance(given, Variable) else ttype.make_constant(given)
     if not ttype.is_super(element.type):
-        raise TypeError(f"{who}: expected an element of type {ttype}, got {element} of type {element.type}")
+        raise TypeError(
+            f"{who}: expected an element of type {ttype}, got {element} of type {element.type}"
+        )
     return element
 
 
 def _position(given: Any, who: str) -> Variable:
     position = as_tensor_variable(given)
     if position.ndim != 0 or position.dtype[0] not in "iu":
-        raise TypeError(f"{who}: expected an integer as position, got {position} of type {position.type}")
+        raise TypeError(
+            f"{who}: expected an integer as position, got {position} of type {position.type}"
+        )
     return position
 
 
@@ -196,7 +208,12 @@ class GetItem(_ListOp):
 
     def __init__(self, part: slice | None = None):
         part_given = part if part is not None else slice(None)
-        self.start, self.stop, self.step, self.is_slice = part_given.start, part_given.stop, part_given.step, part is not None
+        self.start, self.stop, self.step, self.is_slice = (
+            part_given.start,
+            part_given.stop,
+            part_given.step,
+            part is not None,
+        )
 
     def make_node(self, x: Any, *index: Any) -> Apply:
         x = _list(x, "getitem")
@@ -211,7 +228,9 @@ class GetItem(_ListOp):
             return
         index = int(inputs[1])
         if not -len(values) <= index < len(values):
-            raise IndexError(f"getitem: position {index} is out of bounds for a list of {len(values)} elements")
+            raise IndexError(
+                f"getitem: position {index} is out of bounds for a list of {len(values)} elements"
+            )
         output_storage[0][0] = values[index]
 
 
@@ -220,7 +239,9 @@ class _Changed(_ListOp):
 
     def __init__(self, inplace: bool = False):
         if inplace:
-            raise NotImplementedError(f"{type(self).__name__}: inplace=True is not supported: a changed list is a new one")
+            raise NotImplementedError(
+                f"{type(self).__name__}: inplace=True is not supported: a changed list is a new one"
+            )
 
     def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         raise NotImplementedError
@@ -307,7 +328,9 @@ class _Number(_ListOp):
         return Apply(self, [x, *self._inputs(x, others)], [lscalar()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        output_storage[0][0] = np.asarray(self._number(inputs[0], inputs[1:], node.inputs[0].type.ttype), "int64")
+        output_storage[0][0] = np.asarray(
+            self._number(inputs[0], inputs[1:], node.inputs[0].type.ttype), "int64"
+        )
 
 
 class Index(_Number):
@@ -338,13 +361,21 @@ class MakeList(_ListOp):
     """A list of values of one type."""
 
     def make_node(self, *elements: Any) -> Apply:
-        given = list(elements[0]) if len(elements) == 1 and isinstance(elements[0], (list, tuple)) else list(elements)
+        given = (
+            list(elements[0])
+            if len(elements) == 1 and isinstance(elements[0], (list, tuple))
+            else list(elements)
+        )
         if not given:
             raise ValueError("make_list: expected at least one element")
-        variables = [each if isinstance(each, Variable) else as_tensor_variable(each) for each in given]
+        variables = [
+            each if isinstance(each, Variable) else as_tensor_variable(each) for each in given
+        ]
         for each in variables:
             if each.type != variables[0].type:
-                raise TypeError(f"make_list: expected elements of one type, got {variables[0].type} and {each.type}")
+                raise TypeError(
+                    f"make_list: expected elements of one type, got {variables[0].type} and {each.type}"
+                )
         return Apply(self, variables, [TypedListType(variables[0].type)()])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:

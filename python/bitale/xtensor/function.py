@@ -62,7 +62,9 @@ class _Input:
         self.text = repr(variable)
 
     def value(self, given: Any, who: str) -> Any:
-        return _core.array_in_order(self.dimensions, given, f"{who}: input {self.name or self.text}")
+        return _core.array_in_order(
+            self.dimensions, given, f"{who}: input {self.name or self.text}"
+        )
 
     def lengths(self, given: Any) -> str:
         pairs = zip(self.dimensions, np.shape(given))
@@ -78,7 +80,13 @@ class XTensorFunction(WrappedFunction):
 
     _own = ("_inputs", "_outputs", "_states", "_by_name")
 
-    def __init__(self, function: Any, inputs: list[_Input | None], outputs: Any, states: Mapping[str, XTensorVariable]):
+    def __init__(
+        self,
+        function: Any,
+        inputs: list[_Input | None],
+        outputs: Any,
+        states: Mapping[str, XTensorVariable],
+    ):
         self.function, self._inputs, self._outputs, self._states = function, inputs, outputs, states
         self._by_name = {each.name: each for each in inputs if each is not None and each.name}
 
@@ -93,14 +101,26 @@ class XTensorFunction(WrappedFunction):
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         who = self.function.name or "function"
-        arrays = [value if one is None else one.value(value, who) for one, value in zip(self._inputs, given)]
+        arrays = [
+            value if one is None else one.value(value, who)
+            for one, value in zip(self._inputs, given)
+        ]
         arrays += given[len(arrays) :]  # too many: the function says so
-        keywords = {key: self._by_name[key].value(value, who) if key in self._by_name else value for key, value in named.items()}
+        keywords = {
+            key: self._by_name[key].value(value, who) if key in self._by_name else value
+            for key, value in named.items()
+        }
         try:
             results = self.function(*arrays, **keywords)
         except ValueError as error:
-            lengths = [one.lengths(value) for one, value in zip(self._inputs, arrays) if one is not None]
-            lengths += [self._by_name[key].lengths(value) for key, value in keywords.items() if key in self._by_name]
+            lengths = [
+                one.lengths(value) for one, value in zip(self._inputs, arrays) if one is not None
+            ]
+            lengths += [
+                self._by_name[key].lengths(value)
+                for key, value in keywords.items()
+                if key in self._by_name
+            ]
             if lengths and hasattr(error, "add_note"):
                 error.add_note(f"  lengths  {', '.join(lengths)}")
             raise
@@ -114,7 +134,11 @@ class XTensorFunction(WrappedFunction):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         state = key if isinstance(key, XTensorVariable) else self._states.get(key)
-        self.function[_tensor(key)] = value if state is None else _core.array_in_order(state.dimensions, value, f"the value of {state!r}")
+        self.function[_tensor(key)] = (
+            value
+            if state is None
+            else _core.array_in_order(state.dimensions, value, f"the value of {state!r}")
+        )
 
     def _labelled(self, outputs: Any, results: Any) -> Any:
         if isinstance(outputs, Mapping):
@@ -125,7 +149,9 @@ class XTensorFunction(WrappedFunction):
 
     def _described(self) -> list[str]:
         """A line for each labelled tensor among inputs and outputs."""
-        outputs = list(self._outputs.values()) if isinstance(self._outputs, Mapping) else self._outputs
+        outputs = (
+            list(self._outputs.values()) if isinstance(self._outputs, Mapping) else self._outputs
+        )
         if not isinstance(outputs, (list, tuple)):
             outputs = [outputs]
         lines = [f"input {one.text}" for one in self._inputs if one is not None]
@@ -138,24 +164,44 @@ class XTensorFunction(WrappedFunction):
 def _tensor_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
     """Pairs of tensors in place of pairs of labelled ones."""
     out: list[tuple[Any, Any]] = []
-    for before, after in [] if given is None else given.items() if isinstance(given, Mapping) else given:
+    for before, after in (
+        [] if given is None else given.items() if isinstance(given, Mapping) else given
+    ):
         if not isinstance(before, XTensorVariable):
             if isinstance(after, XTensorVariable):
-                raise TypeError(f"function: {what}: {after!r} is labelled, but {before!r} is not; .values is the tensor")
+                raise TypeError(
+                    f"function: {what}: {after!r} is labelled, but {before!r} is not; .values is the tensor"
+                )
             out.append((before, after))
             continue
         new = as_xtensor(after)
         if set(new.dims) != set(before.dims):
-            raise ValueError(f"function: {what}: {before!r} has the dimensions {before.dims}, and what replaces it {new.dims}")
+            raise ValueError(
+                f"function: {what}: {before!r} has the dimensions {before.dims}, and what replaces it {new.dims}"
+            )
         for dim in before.dimensions:
             theirs = new.dimensions[new.dims.index(dim.name)]
-            if dim.coords is not None and theirs.coords is not None and dim.coords is not theirs.coords and dim != theirs:
-                raise ValueError(f"function: {what}: {before!r} and what replaces it have other coordinates along {dim.name!r}")
+            if (
+                dim.coords is not None
+                and theirs.coords is not None
+                and dim.coords is not theirs.coords
+                and dim != theirs
+            ):
+                raise ValueError(
+                    f"function: {what}: {before!r} and what replaces it have other coordinates along {dim.name!r}"
+                )
         out.append((before.values, new.transpose(*before.dims).values))
     return out
 
 
-def xtensor_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unused_input: str | None, **options: Any) -> XTensorFunction:
+def xtensor_function(
+    inputs: Any,
+    outputs: Any,
+    updates: Any,
+    givens: Any,
+    on_unused_input: str | None,
+    **options: Any,
+) -> XTensorFunction:
     """function() where a labelled tensor is among inputs, outputs, updates or givens."""
     described: list[_Input | None] = []
     states: dict[str, XTensorVariable] = {}
@@ -169,11 +215,20 @@ def xtensor_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_un
     def mapped(convert: Any) -> Any:
         if isinstance(outputs, Mapping):
             return {key: convert(one) for key, one in outputs.items()}
-        return [convert(one) for one in outputs] if isinstance(outputs, (list, tuple)) else convert(outputs)
+        return (
+            [convert(one) for one in outputs]
+            if isinstance(outputs, (list, tuple))
+            else convert(outputs)
+        )
 
     made = mapped(_tensor)
     compiled = function(
-        [_tensor(one) for one in inputs], made, updates=_tensor_pairs(updates, "updates"), givens=_tensor_pairs(givens, "givens"), on_unused_input=on_unused_input, **options
+        [_tensor(one) for one in inputs],
+        made,
+        updates=_tensor_pairs(updates, "updates"),
+        givens=_tensor_pairs(givens, "givens"),
+        on_unused_input=on_unused_input,
+        **options,
     )
     return XTensorFunction(compiled, described, mapped(_labelled), states)
 

@@ -14,7 +14,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, dims: Any) -> XTensorVariable:
+def cholesky(
+    x: Any, lower: bool = True, *, check_finite: bool = True, dims: Any
+) -> XTensorVariable:
     """Factor positive definite matrices.
 
     Parameters
@@ -44,7 +46,9 @@ def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, dims: Any
 # ---- systems of equations --------------------------------------------------------------------------------------------
 
 
-def solve(a: Any, b: Any, dims: Any, assume_a: str = "gen", lower: bool = False, check_finite: bool = True) -> XTensorVariable:
+def solve(
+    a: Any, b: Any, dims: Any, assume_a: str = "gen", lower: bool = False, check_finite: bool = True
+) -> XTensorVariable:
     """Solve systems of equations.
 
     Parameters
@@ -77,7 +81,9 @@ def solve(a: Any, b: Any, dims: Any, assume_a: str = "gen", lower: bool = False,
     return _core.xtensor_solve(a, b, dims, assume_a, lower)
 
 
-def solve_triangular(a: Any, b: Any, dims: Any, lower: bool = False, unit_diagonal: bool = False) -> XTensorVariable:
+def solve_triangular(
+    a: Any, b: Any, dims: Any, lower: bool = False, unit_diagonal: bool = False
+) -> XTensorVariable:
     """Solve systems of equations with triangular matrices; arguments are as of `solve`."""
     return _core.xtensor_solve_triangular(a, b, dims, lower, unit_diagonal)
 
@@ -122,14 +128,18 @@ def lu_factor(x: Any, *, dims: Any) -> tuple[XTensorVariable, XTensorVariable]:
     return factors, pivots
 
 
-def lu_solve(lu_and_pivots: tuple[Any, Any], b: Any, dims: Any, trans: Any = False) -> XTensorVariable:
+def lu_solve(
+    lu_and_pivots: tuple[Any, Any], b: Any, dims: Any, trans: Any = False
+) -> XTensorVariable:
     """Solve systems of equations, given the results of `lu_factor`; `dims` are as of `cho_solve`.
 
     With `trans`, the matrices are transposed; 2 is the conjugate transpose."""
     return _core.xtensor_lu_solve(lu_and_pivots, b, dims, trans)
 
 
-def lstsq(a: Any, b: Any, dims: Any, rcond: float | None = None, *, mode: Any = "mode") -> tuple[XTensorVariable, ...]:
+def lstsq(
+    a: Any, b: Any, dims: Any, rcond: float | None = None, *, mode: Any = "mode"
+) -> tuple[XTensorVariable, ...]:
     """Solve systems of equations in the sense of least squares.
 
     Parameters
@@ -225,7 +235,9 @@ def norm(x: Any, ord: Any = None, *, dims: Any) -> XTensorVariable:
 # ---- decompositions --------------------------------------------------------------------------------------------------
 
 
-def eigh(x: Any, *, dims: Any, lower: bool = True, mode: Any = "mode") -> tuple[XTensorVariable, XTensorVariable]:
+def eigh(
+    x: Any, *, dims: Any, lower: bool = True, mode: Any = "mode"
+) -> tuple[XTensorVariable, XTensorVariable]:
     """The eigenvalues of symmetric matrices, in ascending order along a new dimension `mode`, and the eigenvectors along the rows.
 
     `lower` says which triangle is read."""
@@ -249,7 +261,9 @@ def eigvals(x: Any, *, dims: Any, mode: Any = "mode") -> XTensorVariable:
     return _core.xtensor_eigvals(x, dims, mode)
 
 
-def svd(x: Any, *, dims: Any, mode: Any = "mode") -> tuple[XTensorVariable, XTensorVariable, XTensorVariable]:
+def svd(
+    x: Any, *, dims: Any, mode: Any = "mode"
+) -> tuple[XTensorVariable, XTensorVariable, XTensorVariable]:
     """The factors u, s and vt of matrices: singular values in descending order along a new dimension `mode`."""
     u, s, vt = _core.xtensor_svd(x, dims, mode)
     return u, s, vt
@@ -267,7 +281,13 @@ def qr(x: Any, *, dims: Any, mode: Any = "mode") -> tuple[XTensorVariable, XTens
 
 
 def lu(
-    x: Any, *, dims: Any, permute_l: bool = False, p_indices: bool = False, pivot: Any = "pivot", mode: Any = "mode"
+    x: Any,
+    *,
+    dims: Any,
+    permute_l: bool = False,
+    p_indices: bool = False,
+    pivot: Any = "pivot",
+    mode: Any = "mode",
 ) -> tuple[XTensorVariable, ...]:
     """Factor matrices into triangular ones, with pivoting.
 
@@ -316,7 +336,13 @@ def pivot_to_permutation(p: Any, inverse: bool = False, *, dims: Any) -> XTensor
 
 
 def schur(
-    x: Any, *, dims: Any, output: str = "real", sort: str | None = None, mode: Any = "mode", mode2: Any = "mode2"
+    x: Any,
+    *,
+    dims: Any,
+    output: str = "real",
+    sort: str | None = None,
+    mode: Any = "mode",
+    mode2: Any = "mode2",
 ) -> tuple[XTensorVariable, XTensorVariable]:
     """The Schur form of matrices.
 

@@ -100,9 +100,16 @@ def scan(
     (('time', 'unit'), array([ 6., 15.]))
     """
     builder = _core.XTensorScanBuilder(
-        [sequence_and_taps(each) for each in as_list(sequences)], [initial_and_taps(each) for each in as_list(outputs_info)], as_list(non_sequences), n_steps,
-        bool(go_backwards), int(truncate_gradient), bool(strict), name or "", dim,
-    )  # fmt: skip
+        [sequence_and_taps(each) for each in as_list(sequences)],
+        [initial_and_taps(each) for each in as_list(outputs_info)],
+        as_list(non_sequences),
+        n_steps,
+        bool(go_backwards),
+        int(truncate_gradient),
+        bool(strict),
+        name or "",
+        dim,
+    )
     found, _, _, updates = built(builder, fn, name)
     results: Any = found if return_list or len(found) != 1 else found[0]
     return (results, updates) if return_updates else results

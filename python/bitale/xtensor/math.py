@@ -123,4 +123,13 @@ def dot(x: Any, y: Any, dim: Any = None) -> XTensorVariable:
     return _core.xtensor_operand(x).dot(y, dim)
 
 
-__all__ = [*_ELEMENTWISE, "cast", "dot", "identity", "labelled", "log_softmax", "logsumexp", "softmax"]  # noqa: PLE0604
+__all__ = [  # noqa: PLE0604
+    *_ELEMENTWISE,
+    "cast",
+    "dot",
+    "identity",
+    "labelled",
+    "log_softmax",
+    "logsumexp",
+    "softmax",
+]

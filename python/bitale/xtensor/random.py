@@ -22,7 +22,9 @@ _DISTRIBUTIONS = (
 )  # fmt: skip
 
 
-def _parameters(function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
+def _parameters(
+    function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]
+) -> list[Any]:
     """All parameters of a distribution, with those that are among the keywords and the defaults before them."""
     names = list(inspect.signature(function).parameters)
     names = names[: names.index("size")] if "size" in names else []
@@ -51,15 +53,32 @@ def draw_function(name: str, function: Callable[..., Any]) -> Callable[..., Any]
         `return_next_rng`, and those of the function of tensors.
     """
 
-    def draw(*params: Any, core_dims: Any = None, extra_dims: Any = None, rng: Any = None, return_next_rng: bool = False, **options: Any) -> Any:
+    def draw(
+        *params: Any,
+        core_dims: Any = None,
+        extra_dims: Any = None,
+        rng: Any = None,
+        return_next_rng: bool = False,
+        **options: Any,
+    ) -> Any:
         if "size" in options:
-            raise TypeError(f"{name}: expected extra_dims=, names and lengths of further dimensions, got size=")
+            raise TypeError(
+                f"{name}: expected extra_dims=, names and lengths of further dimensions, got size="
+            )
 
         def of_tensors(values: Any, size: Any) -> Any:
-            return function(*values, **({} if size is None else {"size": size}), rng=rng, return_next_rng=return_next_rng, **options)
+            return function(
+                *values,
+                **({} if size is None else {"size": size}),
+                rng=rng,
+                return_next_rng=return_next_rng,
+                **options,
+            )
 
         given = _parameters(function, params, options)
-        next_rng, drawn = _core.xtensor_draw(name, of_tensors, *given, core_dims=core_dims, extra_dims=extra_dims)
+        next_rng, drawn = _core.xtensor_draw(
+            name, of_tensors, *given, core_dims=core_dims, extra_dims=extra_dims
+        )
         return (next_rng, drawn) if return_next_rng else drawn
 
     draw.__name__ = draw.__qualname__ = name

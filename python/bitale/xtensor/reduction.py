@@ -7,7 +7,21 @@ from typing import Any
 from bitale import _core
 from bitale._core import XTensorVariable
 
-__all__ = ["all", "any", "argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
 
 
 def sum(x: Any, dim: Any = None) -> XTensorVariable:

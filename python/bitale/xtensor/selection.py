@@ -14,7 +14,14 @@ from bitale.xtensor.shape import either
 __all__ = ["Locations", "head", "isel", "sel", "tail", "thin"]
 
 
-def isel(x: Any, /, indexers: Mapping[str, Any] | None = None, drop: bool = False, missing_dims: str = "raise", **indexers_kwargs: Any) -> XTensorVariable:
+def isel(
+    x: Any,
+    /,
+    indexers: Mapping[str, Any] | None = None,
+    drop: bool = False,
+    missing_dims: str = "raise",
+    **indexers_kwargs: Any,
+) -> XTensorVariable:
     """Select by positions.
 
     Parameters
@@ -53,7 +60,9 @@ def isel(x: Any, /, indexers: Mapping[str, Any] | None = None, drop: bool = Fals
     array([[0., 2.],
            [3., 5.]])
     """
-    return _core.xtensor_operand(x)._isel(dict(either(indexers, indexers_kwargs, "isel")), missing_dims)
+    return _core.xtensor_operand(x)._isel(
+        dict(either(indexers, indexers_kwargs, "isel")), missing_dims
+    )
 
 
 def head(x: Any, /, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
@@ -75,7 +84,13 @@ def thin(x: Any, /, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVari
 
 
 def sel(
-    x: Any, /, indexers: Mapping[str, Any] | None = None, method: str | None = None, tolerance: Any = None, drop: bool = False, **indexers_kwargs: Any
+    x: Any,
+    /,
+    indexers: Mapping[str, Any] | None = None,
+    method: str | None = None,
+    tolerance: Any = None,
+    drop: bool = False,
+    **indexers_kwargs: Any,
 ) -> XTensorVariable:
     """Select by labels.
 
@@ -137,6 +152,15 @@ class Locations:
             at = [each is Ellipsis for each in keys].index(True)
             keys = (*keys[:at], *[slice(None)] * (self._x.ndim - len(keys) + 1), *keys[at + 1 :])
         if len(keys) > self._x.ndim:
-            raise IndexError(f"loc: {self._x!r} has {self._x.ndim} dimensions, but there are {len(keys)} indices")
+            raise IndexError(
+                f"loc: {self._x!r} has {self._x.ndim} dimensions, but there are {len(keys)} indices"
+            )
         pairs = zip(self._x.dims, keys)
-        return sel(self._x, {name: one for name, one in pairs if not (isinstance(one, slice) and one == slice(None))})
+        return sel(
+            self._x,
+            {
+                name: one
+                for name, one in pairs
+                if not (isinstance(one, slice) and one == slice(None))
+            },
+        )

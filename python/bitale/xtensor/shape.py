@@ -67,7 +67,9 @@ def _new_dimension(name: Any, value: Any) -> tuple[Any, Any]:
     return name, value
 
 
-def expand_dims(x: Any, /, dim: Any = None, axis: int | Sequence[int] | None = None, **dim_kwargs: Any) -> XTensorVariable:
+def expand_dims(
+    x: Any, /, dim: Any = None, axis: int | Sequence[int] | None = None, **dim_kwargs: Any
+) -> XTensorVariable:
     """Add dimensions.
 
     Parameters
@@ -99,7 +101,11 @@ def expand_dims(x: Any, /, dim: Any = None, axis: int | Sequence[int] | None = N
     Alloc.0: float64[country: 2, year: ?]
     """
     given = either(dim, dim_kwargs, "expand_dims")
-    pairs = [_new_dimension(*item) for item in given.items()] if isinstance(given, Mapping) else [(one, None) for one in _core.xtensor_dims(given)]
+    pairs = (
+        [_new_dimension(*item) for item in given.items()]
+        if isinstance(given, Mapping)
+        else [(one, None) for one in _core.xtensor_dims(given)]
+    )
     names = _core.xtensor_dims([name for name, _ in pairs])
     old = _core.xtensor_operand(x)
     out = old._expand_dims(names, [length for _, length in pairs])
@@ -107,11 +113,15 @@ def expand_dims(x: Any, /, dim: Any = None, axis: int | Sequence[int] | None = N
         return out
     positions = [axis] if isinstance(axis, int) else list(axis)
     if len(positions) != len(names):
-        raise ValueError(f"expand_dims: expected a position for each of {len(names)} new dimensions, got axis={axis!r}")
+        raise ValueError(
+            f"expand_dims: expected a position for each of {len(names)} new dimensions, got axis={axis!r}"
+        )
     order: list[Any] = [None] * out.ndim
     for name, position in zip(names, positions):
         if not -out.ndim <= position < out.ndim or order[position] is not None:
-            raise ValueError(f"expand_dims: axis={axis!r}: expected different positions among {out.ndim} dimensions")
+            raise ValueError(
+                f"expand_dims: axis={axis!r}: expected different positions among {out.ndim} dimensions"
+            )
         order[position] = name
     rest = iter(old.dims)
     return out.transpose(*(next(rest) if each is None else each for each in order))
@@ -144,7 +154,9 @@ def rename(x: Any, /, name_dict: Mapping[str, Any] | None = None, **names: Any) 
     return _core.xtensor_operand(x)._rename(dict(either(name_dict, names, "rename")))
 
 
-def stack(x: Any, /, dim: Mapping[str, Any] | None = None, create_index: bool | None = False, **dims: Any) -> XTensorVariable:
+def stack(
+    x: Any, /, dim: Mapping[str, Any] | None = None, create_index: bool | None = False, **dims: Any
+) -> XTensorVariable:
     """Make one dimension of several.
 
     Parameters
@@ -184,7 +196,9 @@ def stack(x: Any, /, dim: Mapping[str, Any] | None = None, create_index: bool | 
     out = _core.xtensor_operand(x)
     for name, stacked in either(dim, dims, "stack").items():
         if isinstance(stacked, str):
-            raise TypeError(f"stack: expected the names of several dimensions for {name!r}, got {stacked!r}")
+            raise TypeError(
+                f"stack: expected the names of several dimensions for {name!r}, got {stacked!r}"
+            )
         out = out._stack(name, list(stacked), create_index)
     return out
 
@@ -289,9 +303,13 @@ def zeros_like(x: Any, dtype: Any = None) -> XTensorVariable:
     return full_like(x, 0, dtype)
 
 
-def assign_coords(x: Any, /, coords: Mapping[str, Any] | None = None, **coords_kwargs: Any) -> XTensorVariable:
+def assign_coords(
+    x: Any, /, coords: Mapping[str, Any] | None = None, **coords_kwargs: Any
+) -> XTensorVariable:
     """The tensor with labels for the positions along dimensions; None takes labels away."""
-    return _core.xtensor_operand(x)._assign_coords(dict(either(coords, coords_kwargs, "assign_coords")))
+    return _core.xtensor_operand(x)._assign_coords(
+        dict(either(coords, coords_kwargs, "assign_coords"))
+    )
 
 
 def drop_coords(x: Any, dim: Any = None) -> XTensorVariable:

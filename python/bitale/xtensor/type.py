@@ -13,7 +13,15 @@ from bitale._core import Dim, TensorVariable, XTensorVariable, is_data_array
 from bitale.compile.sharedvalue import shared
 from bitale.configuration import config
 
-__all__ = ["XTensorType", "as_xtensor", "tensor_from_xtensor", "xtensor", "xtensor_constant", "xtensor_from_tensor", "xtensor_shared"]
+__all__ = [
+    "XTensorType",
+    "as_xtensor",
+    "tensor_from_xtensor",
+    "xtensor",
+    "xtensor_constant",
+    "xtensor_from_tensor",
+    "xtensor_shared",
+]
 
 
 def dimensions_of(dims: Any) -> list[Dim]:
@@ -52,15 +60,28 @@ class XTensorType:
     x: float64[country: 5, year: ?]
     """
 
-    def __init__(self, dtype: Any, *, dims: Any, shape: Sequence[int | None] | None = None, name: str | None = None):
-        self.dtype = str(np.dtype(config.floatX if isinstance(dtype, str) and dtype == "floatX" else dtype))
+    def __init__(
+        self,
+        dtype: Any,
+        *,
+        dims: Any,
+        shape: Sequence[int | None] | None = None,
+        name: str | None = None,
+    ):
+        self.dtype = str(
+            np.dtype(config.floatX if isinstance(dtype, str) and dtype == "floatX" else dtype)
+        )
         self.dimensions: tuple[Dim, ...] = tuple(dimensions_of(dims))
         self.dims: tuple[str, ...] = tuple(dim.name for dim in self.dimensions)
         self.name = name
         given = [None] * len(self.dims) if shape is None else list(shape)
         if len(given) != len(self.dims):
-            raise ValueError(f"XTensorType: expected a length or None for each of {self.dims}, got {tuple(given)}")
-        self.shape: tuple[int | None, ...] = tuple(dim.length if length is None else length for dim, length in zip(self.dimensions, given))
+            raise ValueError(
+                f"XTensorType: expected a length or None for each of {self.dims}, got {tuple(given)}"
+            )
+        self.shape: tuple[int | None, ...] = tuple(
+            dim.length if length is None else length for dim, length in zip(self.dimensions, given)
+        )
         self()  # checks names and lengths
 
     @property
@@ -75,19 +96,28 @@ class XTensorType:
 
     def __call__(self, name: str | None = None) -> XTensorVariable:
         """A variable of the type: an input of functions."""
-        return _core.xtensor_of_values(pt.tensor(name, dtype=self.dtype, shape=self.shape), self.dimensions)
+        return _core.xtensor_of_values(
+            pt.tensor(name, dtype=self.dtype, shape=self.shape), self.dimensions
+        )
 
-    def clone(self, dtype: Any = None, dims: Any = None, shape: Any = None, **kwargs: Any) -> XTensorType:
+    def clone(
+        self, dtype: Any = None, dims: Any = None, shape: Any = None, **kwargs: Any
+    ) -> XTensorType:
         """A type that differs in what is given."""
         same = dims is None and shape is None
         return XTensorType(
-            self.dtype if dtype is None else dtype, dims=self.dimensions if dims is None else dims, shape=self.shape if same else shape, **kwargs
+            self.dtype if dtype is None else dtype,
+            dims=self.dimensions if dims is None else dims,
+            shape=self.shape if same else shape,
+            **kwargs,
         )
 
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """The value as an array with the type's order of dimensions. ValueError for one of xarray's with other dimensions or coordinates."""
         tensor_type: Any = pt.TensorType(self.dtype, self.shape)
-        return tensor_type.filter(_core.array_in_order(self.dimensions, value, "XTensorType"), strict, allow_downcast)
+        return tensor_type.filter(
+            _core.array_in_order(self.dimensions, value, "XTensorType"), strict, allow_downcast
+        )
 
     def is_super(self, other: Any) -> bool:
         """Whether every value of another type is a value of this one."""
@@ -101,7 +131,10 @@ class XTensorType:
         return (
             isinstance(other, XTensorType)
             and (self.dtype, self.dims, self.shape) == (other.dtype, other.dims, other.shape)
-            and all((a.coords is None) == (b.coords is None) and (a.coords is None or a == b) for a, b in zip(self.dimensions, other.dimensions))
+            and all(
+                (a.coords is None) == (b.coords is None) and (a.coords is None or a == b)
+                for a, b in zip(self.dimensions, other.dimensions)
+            )
         )
 
     def __hash__(self) -> int:
@@ -111,7 +144,13 @@ class XTensorType:
         return f"XTensorType({self.dtype}, shape={self.shape}, dims={self.dims})"
 
 
-def xtensor(name: str | None = None, *, dims: Any, shape: Sequence[int | None] | None = None, dtype: Any = "floatX") -> XTensorVariable:
+def xtensor(
+    name: str | None = None,
+    *,
+    dims: Any,
+    shape: Sequence[int | None] | None = None,
+    dtype: Any = "floatX",
+) -> XTensorVariable:
     """Make a labelled variable, an input of functions.
 
     Parameters
@@ -195,18 +234,31 @@ def _values_and_dims(x: Any, dims: Any, who: str) -> tuple[Any, list[Dim]]:
             return x.values, own
         asked = dimensions_of(dims)
         if [dim.name for dim in asked] != list(x.dims):
-            raise ValueError(f"{who}: the array has the dimensions {tuple(x.dims)}, not {tuple(dim.name for dim in asked)}")
-        return x.values, [mine if mine.coords is not None and other.coords is None else other for mine, other in zip(own, asked)]
+            raise ValueError(
+                f"{who}: the array has the dimensions {tuple(x.dims)}, not {tuple(dim.name for dim in asked)}"
+            )
+        return x.values, [
+            mine if mine.coords is not None and other.coords is None else other
+            for mine, other in zip(own, asked)
+        ]
     array = np.asarray(x)
     if dims is None:
         if array.ndim:
-            raise TypeError(f"{who}: expected names for the {array.ndim} dimensions of an array, as in dims=(\"country\", \"year\")")
+            raise TypeError(
+                f'{who}: expected names for the {array.ndim} dimensions of an array, as in dims=("country", "year")'
+            )
         return x, []
     return array, dimensions_of(dims)
 
 
 def xtensor_shared(
-    x: Any, *, name: str | None = None, shape: Sequence[int | None] | None = None, dims: Any = None, strict: bool = False, borrow: bool = False
+    x: Any,
+    *,
+    name: str | None = None,
+    shape: Sequence[int | None] | None = None,
+    dims: Any = None,
+    strict: bool = False,
+    borrow: bool = False,
 ) -> XTensorVariable:
     """Make a labelled shared variable, whose value is kept between calls.
 
@@ -251,7 +303,9 @@ def xtensor_shared(
     """
     values, dimensions = _values_and_dims(x, dims, "xtensor_shared")
     lengths = tuple(dim.length for dim in dimensions) if shape is None else tuple(shape)
-    return _core.xtensor_of_values(shared(np.asarray(values), name, strict=strict, borrow=borrow, shape=lengths), dimensions)
+    return _core.xtensor_of_values(
+        shared(np.asarray(values), name, strict=strict, borrow=borrow, shape=lengths), dimensions
+    )
 
 
 def as_xtensor(x: Any, dims: Any = None, *, name: str | None = None) -> XTensorVariable:
@@ -291,13 +345,27 @@ def as_xtensor(x: Any, dims: Any = None, *, name: str | None = None) -> XTensorV
     """
     if isinstance(x, XTensorVariable):
         if dims is not None and x.dims != tuple(dim.name for dim in dimensions_of(dims)):
-            raise ValueError(f"as_xtensor: {x!r} has the dimensions {x.dims}, not {tuple(dim.name for dim in dimensions_of(dims))}; "
-                             "transpose and rename change them")  # fmt: skip
-        return x if dims is None else _core.xtensor_of_values(x.values, [
-            asked if asked.coords is not None or mine.coords is None else mine for mine, asked in zip(x.dimensions, dimensions_of(dims))
-        ])  # fmt: skip
+            raise ValueError(
+                f"as_xtensor: {x!r} has the dimensions {x.dims}, not {tuple(dim.name for dim in dimensions_of(dims))}; "
+                "transpose and rename change them"
+            )
+        return (
+            x
+            if dims is None
+            else _core.xtensor_of_values(
+                x.values,
+                [
+                    asked if asked.coords is not None or mine.coords is None else mine
+                    for mine, asked in zip(x.dimensions, dimensions_of(dims))
+                ],
+            )
+        )
     if isinstance(x, TensorVariable):
-        return _core.xtensor_operand(x) if dims is None else _core.xtensor_of_values(x, dimensions_of(dims))
+        return (
+            _core.xtensor_operand(x)
+            if dims is None
+            else _core.xtensor_of_values(x, dimensions_of(dims))
+        )
     return xtensor_constant(x, name, dims)
 
 

@@ -32,7 +32,9 @@ def _type(x: XTensorVariable) -> XTensorType:
     return XTensorType(x.dtype, dims=x.dimensions, shape=x.static_shape)
 
 
-def _rename(x: XTensorVariable, /, new_name_or_name_dict: Any = None, **names: Any) -> XTensorVariable:
+def _rename(
+    x: XTensorVariable, /, new_name_or_name_dict: Any = None, **names: Any
+) -> XTensorVariable:
     """Other names for dimensions, or, for a text, another name for the variable itself."""
     if isinstance(new_name_or_name_dict, str):
         out = _copy(shape.rename(x, {}, **names) if not names else shape.rename(x, **names))
@@ -49,7 +51,9 @@ def _copy(x: XTensorVariable, name: str | None = None) -> XTensorVariable:
     return out
 
 
-def _squeeze(x: XTensorVariable, dim: Any = None, drop: Any = None, axis: Any = None) -> XTensorVariable:
+def _squeeze(
+    x: XTensorVariable, dim: Any = None, drop: Any = None, axis: Any = None
+) -> XTensorVariable:
     """Without dimensions of length 1."""
     if axis is not None:
         if dim is not None:
@@ -58,7 +62,14 @@ def _squeeze(x: XTensorVariable, dim: Any = None, drop: Any = None, axis: Any = 
     return shape.squeeze(x, dim)
 
 
-def _expand_dims(x: XTensorVariable, /, dim: Any = None, create_index_for_new_dim: Any = None, axis: Any = None, **dim_kwargs: Any) -> XTensorVariable:
+def _expand_dims(
+    x: XTensorVariable,
+    /,
+    dim: Any = None,
+    create_index_for_new_dim: Any = None,
+    axis: Any = None,
+    **dim_kwargs: Any,
+) -> XTensorVariable:
     """With further dimensions."""
     return shape.expand_dims(x, dim, axis, **dim_kwargs)
 
@@ -66,8 +77,12 @@ def _expand_dims(x: XTensorVariable, /, dim: Any = None, create_index_for_new_di
 def _where(x: XTensorVariable, cond: Any, other: Any = None, drop: bool = False) -> XTensorVariable:
     """The elements where a condition holds; others are `other`, by default nan."""
     if drop:
-        raise NotImplementedError("where: drop=True: the lengths of the result would depend on values")
-    nan = np.asarray(np.nan, dtype=x.dtype if x.dtype.startswith(("float", "complex")) else "float64")
+        raise NotImplementedError(
+            "where: drop=True: the lengths of the result would depend on values"
+        )
+    nan = np.asarray(
+        np.nan, dtype=x.dtype if x.dtype.startswith(("float", "complex")) else "float64"
+    )
     made = where(cond, x, nan if other is None else other)
     # As in xarray, x's dimensions come first, though the condition is the first argument.
     return shape.transpose(made, *x.dims, *(name for name in made.dims if name not in x.dims))
@@ -95,7 +110,9 @@ def _described(x: XTensorVariable) -> list[str]:
 def _repr_latex(x: XTensorVariable) -> str:
     """The expression of the tensor as a notebook typesets it, with the dimensions."""
     lengths = ("?" if length is None else str(length) for length in x.static_shape)
-    names = r",\ ".join(f"{name}: {length}" for name, length in zip(x.dims, lengths)).replace("_", r"\_")
+    names = r",\ ".join(f"{name}: {length}" for name, length in zip(x.dims, lengths)).replace(
+        "_", r"\_"
+    )
     return f"{x.values._repr_latex_()[:-1]}\\quad[\\mathrm{{{names}}}]$"
 
 
@@ -116,7 +133,9 @@ def _get_value(x: XTensorVariable, borrow: bool = False) -> Any:
 def _set_value(x: XTensorVariable, new_value: Any, borrow: bool = False) -> None:
     """Stores a value in a shared variable. ValueError for one with other dimensions or coordinates."""
     shared: Any = x.values
-    shared.set_value(_core.array_in_order(x.dimensions, new_value, f"set_value: {x.name}"), borrow=borrow)
+    shared.set_value(
+        _core.array_in_order(x.dimensions, new_value, f"set_value: {x.name}"), borrow=borrow
+    )
 
 
 def _made_complex(name: str) -> property:
@@ -144,7 +163,9 @@ def _clone(x: XTensorVariable, **options: Any) -> XTensorVariable:
 def _round(x: XTensorVariable, decimals: int = 0) -> XTensorVariable:
     """The elements rounded to so many decimals, halves to even ones."""
     scale = 10.0**decimals
-    return x.with_values(pt.round(x.values) if decimals == 0 else pt.round(x.values * scale) / scale)
+    return x.with_values(
+        pt.round(x.values) if decimals == 0 else pt.round(x.values * scale) / scale
+    )
 
 
 def _isnull(x: XTensorVariable) -> XTensorVariable:
@@ -176,7 +197,16 @@ def _as_numpy(x: XTensorVariable) -> XTensorVariable:
     return x
 
 
-for _name in ("auto_name", "broadcastable", "get_parents", "index", "owner", "owner_op", "owner_op_and_inputs", "tag"):
+for _name in (
+    "auto_name",
+    "broadcastable",
+    "get_parents",
+    "index",
+    "owner",
+    "owner_op",
+    "owner_op_and_inputs",
+    "tag",
+):
     setattr(XTensorVariable, _name, _of_tensor(_name))
 
 for _name, _method in {

@@ -10,7 +10,17 @@ from bitale import _core
 from bitale._core import GroupBy, XTensorVariable
 from bitale.xtensor.shape import either
 
-__all__ = ["GroupBy", "Rolling", "diff", "groupby", "interp", "roll", "rolling", "shift", "vectorize_graph"]
+__all__ = [
+    "GroupBy",
+    "Rolling",
+    "diff",
+    "groupby",
+    "interp",
+    "roll",
+    "rolling",
+    "shift",
+    "vectorize_graph",
+]
 
 
 GroupBy.__module__ = __name__
@@ -58,11 +68,21 @@ def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> Gro
 class Rolling:
     """Windows along a dimension: its reductions are of each window, and nan where too few elements are there."""
 
-    def __init__(self, x: XTensorVariable, dim: str, length: int, min_periods: int | None, center: bool):
-        self._x, self._dim, self._length, self._min_periods, self._center = x, dim, length, min_periods, center
+    def __init__(
+        self, x: XTensorVariable, dim: str, length: int, min_periods: int | None, center: bool
+    ):
+        self._x, self._dim, self._length, self._min_periods, self._center = (
+            x,
+            dim,
+            length,
+            min_periods,
+            center,
+        )
 
     def _reduced(self, reduction: str, ddof: int = 0) -> XTensorVariable:
-        return _core.xtensor_rolling(self._x, self._dim, self._length, reduction, self._min_periods, self._center, ddof)
+        return _core.xtensor_rolling(
+            self._x, self._dim, self._length, reduction, self._min_periods, self._center, ddof
+        )
 
     def sum(self) -> XTensorVariable:
         """The sum of each window."""
@@ -104,7 +124,10 @@ class Rolling:
 def _one_dimension(given: Any, keywords: Mapping[str, Any], who: str) -> tuple[str, Any]:
     pairs = dict(either(given, keywords, who))
     if len(pairs) != 1:
-        raise (NotImplementedError if pairs else TypeError)(f"{who}: expected one dimension, got {tuple(pairs)}" + "; apply it once for each" * bool(pairs))
+        raise (NotImplementedError if pairs else TypeError)(
+            f"{who}: expected one dimension, got {tuple(pairs)}"
+            + "; apply it once for each" * bool(pairs)
+        )
     name, value = next(iter(pairs.items()))
     return _core.xtensor_dims(name)[0].name, value
 
@@ -114,10 +137,19 @@ def _whole(given: Any, who: str) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise TypeError(f"{who}: expected an integer number of positions, known while the expression is built, got {given!r}") from None
+        raise TypeError(
+            f"{who}: expected an integer number of positions, known while the expression is built, got {given!r}"
+        ) from None
 
 
-def rolling(x: Any, /, dim: Mapping[str, int] | None = None, min_periods: int | None = None, center: bool = False, **window_kwargs: int) -> Rolling:
+def rolling(
+    x: Any,
+    /,
+    dim: Mapping[str, int] | None = None,
+    min_periods: int | None = None,
+    center: bool = False,
+    **window_kwargs: int,
+) -> Rolling:
     """Make windows of positions along a dimension.
 
     Parameters
@@ -152,7 +184,9 @@ def rolling(x: Any, /, dim: Mapping[str, int] | None = None, min_periods: int | 
     return Rolling(labelled, name, _whole(length, "rolling"), min_periods, center)
 
 
-def shift(x: Any, /, shifts: Mapping[str, int] | None = None, fill_value: Any = None, **shifts_kwargs: int) -> XTensorVariable:
+def shift(
+    x: Any, /, shifts: Mapping[str, int] | None = None, fill_value: Any = None, **shifts_kwargs: int
+) -> XTensorVariable:
     """Move elements along dimensions, whose coordinates stay.
 
     Parameters
@@ -178,7 +212,9 @@ def shift(x: Any, /, shifts: Mapping[str, int] | None = None, fill_value: Any = 
     return out
 
 
-def roll(x: Any, /, shifts: Mapping[str, int] | None = None, **shifts_kwargs: int) -> XTensorVariable:
+def roll(
+    x: Any, /, shifts: Mapping[str, int] | None = None, **shifts_kwargs: int
+) -> XTensorVariable:
     """The elements moved in a circle along dimensions, whose coordinates stay."""
     out = _core.xtensor_operand(x)
     for name, periods in either(shifts, shifts_kwargs, "roll").items():
@@ -193,7 +229,9 @@ def diff(x: Any, dim: Any, n: int = 1, label: str = "upper") -> XTensorVariable:
     return _core.xtensor_diff(_core.xtensor_operand(x), dim, n, label == "upper")
 
 
-def interp(x: Any, /, coords: Mapping[str, Any] | None = None, method: str = "linear", **coords_kwargs: Any) -> XTensorVariable:
+def interp(
+    x: Any, /, coords: Mapping[str, Any] | None = None, method: str = "linear", **coords_kwargs: Any
+) -> XTensorVariable:
     """Interpolate between the coordinates of dimensions.
 
     Parameters

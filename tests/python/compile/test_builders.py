@@ -26,7 +26,9 @@ def test_values_and_gradients(linker, inline):
     x, y = pt.dvectors("x", "y")
     op = OpFromGraph([x, y], [x * y + 1, pt.exp(x).sum()], inline=inline, name="layer")
     product, total = op(y, x)
-    f = bt.function([x, y], [product, total, *bt.grad(product.sum() * total, [x, y])], mode=bt.Mode(linker))
+    f = bt.function(
+        [x, y], [product, total, *bt.grad(product.sum() * total, [x, y])], mode=bt.Mode(linker)
+    )
     u, v = np.array([0.5, -1.0]), np.array([2.0, 0.25])
     e = np.exp(v).sum()
     for got, expected in zip(f(u, v), [u * v + 1, e, v * e, u * e + (u * v + 1).sum() * np.exp(v)]):
@@ -42,13 +44,20 @@ def test_op_from_graph_is_a_class():
     (inner,) = op.inner_inputs
     assert inner is not x and inner.name == "x" and inner.type == x.type
     assert bt.graph.traversal.graph_inputs(op.inner_outputs) == [inner]
-    assert op == OpFromGraph([x], [x * 2], name="twice") and hash(op) == hash(OpFromGraph([x], [x * 2], name="twice"))
-    assert op != OpFromGraph([x], [x * 3], name="twice") and op != OpFromGraph([x], [x * 2], inline=False)
+    assert op == OpFromGraph([x], [x * 2], name="twice") and hash(op) == hash(
+        OpFromGraph([x], [x * 2], name="twice")
+    )
+    assert op != OpFromGraph([x], [x * 3], name="twice") and op != OpFromGraph(
+        [x], [x * 2], inline=False
+    )
 
 
 def test_equal_ops_merge():
     x, a = pt.dvectors("x", "a")
-    one, two = OpFromGraph([x], [pt.exp(x)], inline=False), OpFromGraph([a], [pt.exp(a)], inline=False)
+    one, two = (
+        OpFromGraph([x], [pt.exp(x)], inline=False),
+        OpFromGraph([a], [pt.exp(a)], inline=False),
+    )
     f = bt.function([x], [one(x) + 1, two(x) + 2])
     assert sum(isinstance(node.op, OpFromGraph) for node in f.maker.fgraph.toposort()) == 1
 
@@ -61,20 +70,37 @@ def test_derivatives_in_other_forms(inline):
 
     def gradients(**options):
         op = OpFromGraph([x, y], [x * y], inline=inline, **options)
-        return [each.tolist() for each in bt.function([x, y], bt.grad(op(x, y).sum(), [x, y]), on_unused_input="ignore")(u, v)]
+        return [
+            each.tolist()
+            for each in bt.function(
+                [x, y], bt.grad(op(x, y).sum(), [x, y]), on_unused_input="ignore"
+            )(u, v)
+        ]
 
     assert gradients() == [v, u]
-    assert gradients(pullback=lambda inputs, outputs, given: [given[0] * 5, given[0] * outputs[0]]) == [[5, 5], [3, 8]]
-    assert gradients(lop_overrides=[lambda inputs, outputs, given: given[0] * 5, None]) == [[5, 5], u]
+    assert gradients(
+        pullback=lambda inputs, outputs, given: [given[0] * 5, given[0] * outputs[0]]
+    ) == [[5, 5], [3, 8]]
+    assert gradients(lop_overrides=[lambda inputs, outputs, given: given[0] * 5, None]) == [
+        [5, 5],
+        u,
+    ]
     z = pt.dvector("z")
     by_op = OpFromGraph([x, y, z, g], [g + z, g - x])
     assert gradients(pullback=by_op) == [[4, 9], [0, -1]]
     assert gradients(pullback=[None, OpFromGraph([x, y, z, g], [g + x])]) == [v, [2, 3]]
-    op = OpFromGraph([x, y], [x * y], inline=inline, rop_overrides=lambda inputs, tangents: [tangents[0] * 7])
+    op = OpFromGraph(
+        [x, y], [x * y], inline=inline, rop_overrides=lambda inputs, tangents: [tangents[0] * 7]
+    )
     tangent = bt.pushforward(op(x, y), [x, y], [pt.ones_like(x), pt.ones_like(y)])
     assert bt.function([x, y], tangent, on_unused_input="ignore")(u, v).tolist() == [7, 7]
     # The same variable as both inputs: each input has a separate derivative.
-    twice = OpFromGraph([x, y], [x * y * y], inline=inline, pullback=[None, lambda inputs, outputs, given: given[0] * 0])
+    twice = OpFromGraph(
+        [x, y],
+        [x * y * y],
+        inline=inline,
+        pullback=[None, lambda inputs, outputs, given: given[0] * 0],
+    )
     assert bt.function([x], bt.grad(twice(x, x).sum(), x))(u).tolist() == [1, 4]
 
 
@@ -85,12 +111,18 @@ def test_second_order_and_verify_grad():
         bt.verify_grad(lambda a: op(a).sum(), [np.array([0.3, -0.8])])
         bt.verify_grad(lambda a: (bt.grad(op(a).sum(), a) ** 2).sum(), [np.array([0.3, -0.8])])
         hessian = bt.function([x], bt.hessian(op(x).sum(), x))([0.5, 2.0])
-        np.testing.assert_allclose(hessian, np.diag([2 * np.cos(a) - a * np.sin(a) for a in (0.5, 2.0)]))
+        np.testing.assert_allclose(
+            hessian, np.diag([2 * np.cos(a) - a * np.sin(a) for a in (0.5, 2.0)])
+        )
 
 
 def test_vectorize():
     x, w, m = pt.dvector("x"), pt.dvector("w"), pt.dmatrix("m")
-    for options in {"inline": True}, {"inline": False}, {"pullback": lambda i, o, g: [g[0] * i[1], g[0] * i[0]]}:
+    for options in (
+        {"inline": True},
+        {"inline": False},
+        {"pullback": lambda i, o, g: [g[0] * i[1], g[0] * i[0]]},
+    ):
         op = OpFromGraph([x, w], [(x * w).sum()], **options)
         batch = bt.vectorize_graph(op(x, w), {x: m})
         f = bt.function([m, w], [batch, bt.grad(batch.sum(), w)])
@@ -160,7 +192,10 @@ def test_without_inlining_it_is_a_separate_function(tmp_path):
     op = OpFromGraph([x], [pt.exp(x)], inline=False, name="own")
     f = bt.function([x], op(x) + op(x * 2))
     assert bt.dprint(f, file="str").count("(a function of its own)") == 2
-    with pytest.raises(NotImplementedError, match=r"own\{inline=False\} is an op with an inner graph(.|\n)*inline=True"):
+    with pytest.raises(
+        NotImplementedError,
+        match=r"own\{inline=False\} is an op with an inner graph(.|\n)*inline=True",
+    ):
         f.export_c(tmp_path)
     assert bt.function([x], OpFromGraph([x], [pt.exp(x)])(x), name="g").export_c(tmp_path)
 
@@ -194,11 +229,18 @@ def test_test_values():
 def test_errors_name_the_op_and_the_line():
     x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
     shared = bt.shared(np.ones(2), name="w")
-    with pytest.raises(bt.MissingInputError, match=r"OpFromGraph `f`: the outputs depend on `y`(.|\n)*test_builders.py"):
+    with pytest.raises(
+        bt.MissingInputError,
+        match=r"OpFromGraph `f`: the outputs depend on `y`(.|\n)*test_builders.py",
+    ):
         OpFromGraph([x], [x + y], name="f")
-    with pytest.raises(bt.MissingInputError, match="the shared variable `w`(.|\n)*add it to the inputs"):
+    with pytest.raises(
+        bt.MissingInputError, match="the shared variable `w`(.|\n)*add it to the inputs"
+    ):
         OpFromGraph([x], [x + shared], strict=True)
-    assert bt.function([x], OpFromGraph([x, shared], [x + shared])(x, shared))([1.0, 2.0]).tolist() == [2, 3]
+    assert bt.function([x], OpFromGraph([x, shared], [x + shared])(x, shared))(
+        [1.0, 2.0]
+    ).tolist() == [2, 3]
     with pytest.raises(TypeError, match="expected a list of inputs, got x"):
         OpFromGraph(x, [x])
     with pytest.raises(TypeError, match="each of the outputs"):
@@ -221,16 +263,25 @@ def test_errors_name_the_op_and_the_line():
         op(x)
     with pytest.raises(TypeError, match="input 1, `m`, has another number of dimensions"):
         op(x, m)
-    with pytest.raises(TypeError, match=r"input 1, `i`, has another dtype \(cast(.|\n)*test_builders.py"):
+    with pytest.raises(
+        TypeError, match=r"input 1, `i`, has another dtype \(cast(.|\n)*test_builders.py"
+    ):
         op(x, pt.lvector("i"))
-    assert bt.function([x], op(x, np.array([1, 2])))([1.0, 1.0]).tolist() == [2, 3]  # the constant is converted
+    assert bt.function([x], op(x, np.array([1, 2])))([1.0, 1.0]).tolist() == [
+        2,
+        3,
+    ]  # the constant is converted
 
     def fails(pullback, error, match):
         wrong = OpFromGraph([x], [pt.exp(x)], pullback=pullback, name="wrong")
         with pytest.raises(error, match=match):
             bt.grad(wrong(x).sum(), x)
 
-    fails(lambda i, o, g: [g[0], g[0]], ValueError, "`wrong`: its pullback override gave 2 results, expected 1(.|\n)*test_builders")
+    fails(
+        lambda i, o, g: [g[0], g[0]],
+        ValueError,
+        "`wrong`: its pullback override gave 2 results, expected 1(.|\n)*test_builders",
+    )
     fails(lambda i, o, g: [g[0].sum()], TypeError, "result 0 of its pullback override has the type")
     fails(lambda i, o, g: [pt.cast(g[0], "int64")], TypeError, "expected floats with 1 dimensions")
     fails(nothing, TypeError, "nothing: expected a list of derivatives, got None")
@@ -243,7 +294,11 @@ def test_errors_name_the_op_and_the_line():
 @pytest.mark.parametrize("linker", LINKERS)
 def test_errors_of_a_call(linker):
     x, y = pt.dvectors("x", "y")
-    f = bt.function([x, y], OpFromGraph([x, y], [pt.exp(x) + y], inline=False, name="adds")(x, y), mode=bt.Mode(linker))
+    f = bt.function(
+        [x, y],
+        OpFromGraph([x, y], [pt.exp(x) + y], inline=False, name="adds")(x, y),
+        mode=bt.Mode(linker),
+    )
     with pytest.raises(bt.ShapeError, match=r"Add(.|\n)*test_builders.py"):
         f([1.0, 2.0], [1.0, 2.0, 3.0])
 

@@ -25,8 +25,14 @@ for k in range(4):
 
 def start(flags):
     package = Path(bt.__file__).parents[1]
-    environment = {**os.environ, "BITALE_FLAGS": flags, "PYTHONPATH": f"{package}:{os.environ.get('PYTHONPATH', '')}"}
-    return subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, stderr=subprocess.PIPE, text=True)
+    environment = {
+        **os.environ,
+        "BITALE_FLAGS": flags,
+        "PYTHONPATH": f"{package}:{os.environ.get('PYTHONPATH', '')}",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], env=environment, stderr=subprocess.PIPE, text=True
+    )
 
 
 def finish(process):

@@ -88,13 +88,18 @@ def test_only_the_beginning_of_a_large_array_is_inspected():
     large[-1] = 7
     with pytest.raises(ValueError) as error:
         f(large)
-    assert "x: f32 (65537, 64), strides (256, 4), from 1.0 to 1.0 in the first 4194304 elements, [1.0" in str(error.value)
+    assert (
+        "x: f32 (65537, 64), strides (256, 4), from 1.0 to 1.0 in the first 4194304 elements, [1.0"
+        in str(error.value)
+    )
 
 
 @pytest.mark.parametrize("cls", [ValueError, AssertionError, ZeroDivisionError, MemoryError, Flood])
 def test_check_and_raise(linker, cls):
     x = pt.dvector("x")
-    f = bt.function([x], CheckAndRaise(cls, "x is wrong")(x, (x > 0).all(), x.shape[0] < 3), mode=linker)
+    f = bt.function(
+        [x], CheckAndRaise(cls, "x is wrong")(x, (x > 0).all(), x.shape[0] < 3), mode=linker
+    )
     assert f([1.0]).tolist() == [1.0]
     for wrong in ([-1.0], [1.0] * 3):
         with pytest.raises(cls, match="^x is wrong\n") as caught:
@@ -133,7 +138,9 @@ def test_asserts_differentiate_vectorize_and_pickle():
     assert f(np.ones((2, 3))).tolist() == [[2.0] * 3] * 2
     with pytest.raises(AssertionError, match="positive"):
         f([[1.0], [-1.0]])
-    loaded = pickle.loads(pickle.dumps(bt.function([x], CheckAndRaise(Flood, "high")(x, x.sum() < 1))))
+    loaded = pickle.loads(
+        pickle.dumps(bt.function([x], CheckAndRaise(Flood, "high")(x, x.sum() < 1)))
+    )
     with pytest.raises(Flood):
         loaded([3.0])
 
@@ -150,7 +157,11 @@ def test_a_check_of_a_constant_is_not_folded():
 
 def test_asserts_can_be_removed():
     x = pt.dvector("x")
-    f = bt.function([x], Assert()(x, (x > 0).all()), mode=bt.get_mode("FAST_RUN").including("local_remove_all_assert"))
+    f = bt.function(
+        [x],
+        Assert()(x, (x > 0).all()),
+        mode=bt.get_mode("FAST_RUN").including("local_remove_all_assert"),
+    )
     assert f([-1.0]).tolist() == [-1.0]
 
 
@@ -239,7 +250,10 @@ def test_missing_test_values(monkeypatch):
             x + 1
     with bt.config.change_flags(compute_test_value="ignore"):
         assert not hasattr((x + 1).tag, "test_value")
-    with bt.config.change_flags(compute_test_value="warn"), pytest.warns(UserWarning, match="no test value"):
+    with (
+        bt.config.change_flags(compute_test_value="warn"),
+        pytest.warns(UserWarning, match="no test value"),
+    ):
         x + 1
     with bt.config.change_flags(compute_test_value="warn"), warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -332,7 +346,9 @@ def test_length_limit_of_traces(limit):
         assert len(lines_of(y)) == limit
     else:
         assert lines_of(y)[0][0] == "test_length_limit_of_traces"
-        assert [name for name, _ in lines_of(y)].count("test_length_limit_of_traces.<locals>.nested") == 21
+        assert [name for name, _ in lines_of(y)].count(
+            "test_length_limit_of_traces.<locals>.nested"
+        ) == 21
 
 
 def test_one_line_called_from_several_places():
@@ -340,8 +356,15 @@ def test_one_line_called_from_several_places():
     first = layer(x)
     second = layer(x)
     third = [layer(x) for _ in range(3)]
-    assert lines_of(first)[-2][1] == "first = layer(x)" and lines_of(second)[-2][1] == "second = layer(x)"
-    assert all("third" in [line for _, line in lines_of(y)][-2] or "third" in [line for _, line in lines_of(y)][-3] for y in third)
+    assert (
+        lines_of(first)[-2][1] == "first = layer(x)"
+        and lines_of(second)[-2][1] == "second = layer(x)"
+    )
+    assert all(
+        "third" in [line for _, line in lines_of(y)][-2]
+        or "third" in [line for _, line in lines_of(y)][-3]
+        for y in third
+    )
 
 
 def test_errors_name_the_callers(linker):
@@ -356,8 +379,12 @@ def test_errors_name_the_callers(linker):
     lines = str(caught.value).splitlines()
     (at,) = [i for i, line in enumerate(lines) if line.startswith("  built at ")]
     assert "in `test_errors_name_the_callers.<locals>.add`" in lines[at]
-    assert lines[at + 1].startswith("           called at ") and lines[at + 1].endswith("in `test_errors_name_the_callers`")
-    assert not any(line.strip().startswith("called at ") for line in lines[at + 2 :])  # no frames of the test runner
+    assert lines[at + 1].startswith("           called at ") and lines[at + 1].endswith(
+        "in `test_errors_name_the_callers`"
+    )
+    assert not any(
+        line.strip().startswith("called at ") for line in lines[at + 2 :]
+    )  # no frames of the test runner
 
     def undeclared_input():
         return pt.dvector("z")

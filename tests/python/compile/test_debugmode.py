@@ -41,7 +41,11 @@ def test_a_training_step():
     given = random.normal(size=(5, 4)), np.array([0, 1, 2, 0, 1])
     plain, expected = step("FAST_RUN")
     losses = [plain(*given) for _ in range(2)]
-    for mode in (quick(), quick(check_preallocated_output="ALL"), quick(check_preallocated_output=["initial", "f_contiguous"])):
+    for mode in (
+        quick(),
+        quick(check_preallocated_output="ALL"),
+        quick(check_preallocated_output=["initial", "f_contiguous"]),
+    ):
         checked, w = step(mode)
         np.testing.assert_allclose([checked(*given) for _ in range(2)], losses)
         np.testing.assert_allclose(w.get_value(), expected.get_value())
@@ -90,7 +94,13 @@ def test_a_rewrite_that_changes_values(bad_cosh):
     np.testing.assert_allclose(bad.new_r_val, np.exp([40.0, 0.0]) / 2)
     assert "Cosh" in bad.old_graph and "Exp" in bad.new_graph
     text = str(bad)
-    for part in ("cosh_is_exp", "1 of 2 elements differ, most at (1,): 1.0 and 0.5", "absolute: max 0.5", "test_debugmode.py", "excluding"):
+    for part in (
+        "cosh_is_exp",
+        "1 of 2 elements differ, most at (1,): 1.0 and 0.5",
+        "absolute: max 0.5",
+        "test_debugmode.py",
+        "excluding",
+    ):
         assert part in text, part
     assert f([20.0, 30.0]).shape == (2,)
 
@@ -116,7 +126,9 @@ def test_a_nondeterministic_rewrite():
     x = pt.dvector("x")
     with pytest.raises(StochasticOrder, match="went another way"):
         bt.function([x], pt.cosh(x), mode=quick().register((alternating, 0.5)))
-    bt.function([x], pt.cosh(x), mode=quick(stability_patience=1).register((alternating, 0.5)))([1.0])
+    bt.function([x], pt.cosh(x), mode=quick(stability_patience=1).register((alternating, 0.5)))(
+        [1.0]
+    )
 
 
 def test_values_that_are_not_finite():
@@ -125,7 +137,11 @@ def test_values_that_are_not_finite():
     assert f([1.0]) == 0
     with pytest.raises(InvalidValueError) as caught:
         f([1.0, 0.0])
-    assert caught.value.v.tolist() == [0, -np.inf] and "Log" in str(caught.value.r.owner.op) and "Log" in caught.value.hint
+    assert (
+        caught.value.v.tolist() == [0, -np.inf]
+        and "Log" in str(caught.value.r.owner.op)
+        and "Log" in caught.value.hint
+    )
     with pytest.raises(InvalidValueError, match="the input is no value") as caught:
         f([np.nan])
     assert caught.value.r.name == "x" and "check_isfinite" in caught.value.specific_hint
@@ -153,7 +169,11 @@ def test_a_nondeterministic_op(monkeypatch):
     with pytest.raises(BadThunkOutput) as caught:
         f([2.0])
     bad = caught.value
-    assert bad.r.owner.op.name.startswith("PdbBreakpoint") and bad.thunk1 == "perform" and bad.thunk2 == "perform, again"
+    assert (
+        bad.r.owner.op.name.startswith("PdbBreakpoint")
+        and bad.thunk1 == "perform"
+        and bad.thunk2 == "perform, again"
+    )
     assert (bad.val1.tolist(), bad.val2.tolist()) == ([0.0], [1.0])
     assert [value.tolist() for value in bad.inputs_val] == [True, [2.0]]
 
@@ -200,7 +220,11 @@ def test_derived_modes_and_pickles():
     mode = quick(check_isfinite=False)
     assert isinstance(mode, bt.Mode)
     x = pt.dvector("x")
-    for other in (mode.excluding("fusion"), pickle.loads(pickle.dumps(mode)), pickle.loads(pickle.dumps(mode.including("stabilize")))):
+    for other in (
+        mode.excluding("fusion"),
+        pickle.loads(pickle.dumps(mode)),
+        pickle.loads(pickle.dumps(mode.including("stabilize"))),
+    ):
         assert repr(other).startswith("DebugMode(")
         assert bt.function([x], pt.log(x), mode=other)([0.0]) == -np.inf
     f = pickle.loads(pickle.dumps(bt.function([x], pt.log(x), mode=quick())))
@@ -209,7 +233,14 @@ def test_derived_modes_and_pickles():
 
 
 def test_names():
-    for error in (BadDestroyMap, BadOptimization, BadThunkOutput, BadViewMap, InvalidValueError, StochasticOrder):
+    for error in (
+        BadDestroyMap,
+        BadOptimization,
+        BadThunkOutput,
+        BadViewMap,
+        InvalidValueError,
+        StochasticOrder,
+    ):
         assert issubclass(error, DebugModeError) and error.__module__ == "bitale.compile.debugmode"
 
 
@@ -221,10 +252,16 @@ def test_verbose_rewriting(capfd):
         lines = capfd.readouterr().err.splitlines()
         named = [line for line in lines if line.startswith("rewrite ") and "log1p" in line]
         assert named and "test_debugmode.py" in named[0] and "->" in named[0]
-        rules = {line.split()[1].rstrip(":").split("/")[1] for line in lines if line.startswith("rewrite ")}
+        rules = {
+            line.split()[1].rstrip(":").split("/")[1]
+            for line in lines
+            if line.startswith("rewrite ")
+        }
         with bt.config.change_flags(optimizer_verbose_ignore=",".join(sorted(rules)[1:])):
             bt.function([x], y)
         left = capfd.readouterr().err
-        assert sorted(rules)[0] in left and not any(rule + ":" in left for rule in sorted(rules)[1:])
+        assert sorted(rules)[0] in left and not any(
+            rule + ":" in left for rule in sorted(rules)[1:]
+        )
     bt.function([x], y)
     assert not capfd.readouterr().err

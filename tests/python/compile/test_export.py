@@ -15,8 +15,14 @@ import bitale
 from bitale import tensor as pt
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "export.md"
-VALUE_AND_GRAD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
-                                  ctypes.c_void_p)
+VALUE_AND_GRAD = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_size_t,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+)
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
@@ -28,7 +34,9 @@ def test_page(tmp_path, monkeypatch):
         exec(compile(block, str(PAGE), "exec"), names)
 
 
-@pytest.mark.skipif(not shutil.which("cmake") or not shutil.which("ninja"), reason="no CMake or Ninja")
+@pytest.mark.skipif(
+    not shutil.which("cmake") or not shutil.which("ninja"), reason="no CMake or Ninja"
+)
 def test_cmake_builds_exported_functions(tmp_path):
     x = pt.dvector("x")
     bitale.function([x], pt.dot(x, x), name="square").export_c(tmp_path / "square")
@@ -45,8 +53,11 @@ add_subdirectory(square)
 add_executable(main main.c)
 target_link_libraries(main square)
 """)
-    for command in (["cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build"], ["cmake", "--build", tmp_path / "build"],
-                    [tmp_path / "build" / "main"]):
+    for command in (
+        ["cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build"],
+        ["cmake", "--build", tmp_path / "build"],
+        [tmp_path / "build" / "main"],
+    ):
         run = subprocess.run(command, capture_output=True, text=True)
         assert run.returncode == 0, run.stdout + run.stderr
 
@@ -65,7 +76,11 @@ def test_address_called_from_many_threads():
         for _ in range(200):
             at, grad, value = rng.normal(size=5), np.empty(5), np.empty(())
             code = density(5, at.ctypes.data, grad.ctypes.data, value.ctypes.data, None)
-            if code != 0 or not np.allclose(grad, np.exp(at)) or not np.allclose(value, np.exp(at).sum()):
+            if (
+                code != 0
+                or not np.allclose(grad, np.exp(at))
+                or not np.allclose(value, np.exp(at).sum())
+            ):
                 wrong.append(seed)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
@@ -82,7 +97,10 @@ def test_quad():
 
     x = pt.dscalar("x")
     f = bitale.function([x], pt.exp(-x))
-    for form, types in (("double (double)", [ctypes.c_double]), ("double (double, void *)", [ctypes.c_double, ctypes.c_void_p])):
+    for form, types in (
+        ("double (double)", [ctypes.c_double]),
+        ("double (double, void *)", [ctypes.c_double, ctypes.c_void_p]),
+    ):
         call = LowLevelCallable(ctypes.CFUNCTYPE(ctypes.c_double, *types)(f.address(form)))
         assert abs(integrate.quad(call, 0, np.inf)[0] - 1) < 1e-9
 
@@ -107,13 +125,23 @@ def test_errors_of_export_object(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
-@pytest.mark.parametrize("n, below, above", [(1, 0, 0), (5, 1, 1), (40, 2, 0), (40, 0, 3), (40, 3, 5)])
+@pytest.mark.parametrize(
+    "n, below, above", [(1, 0, 0), (5, 1, 1), (40, 2, 0), (40, 0, 3), (40, 3, 5)]
+)
 def test_symmetric_and_banded_systems_in_c(tmp_path, n, below, above):
     x, ab, b = pt.dmatrix("x"), pt.dmatrix("ab"), pt.dmatrix("b")
-    outputs = [pt.linalg.solve(x, b, assume_a="sym"), pt.linalg.solve(x, b, assume_a="banded", transposed=True),
-               pt.linalg.solve_banded((below, above), ab, b)]  # fmt: skip
+    outputs = [
+        pt.linalg.solve(x, b, assume_a="sym"),
+        pt.linalg.solve(x, b, assume_a="banded", transposed=True),
+        pt.linalg.solve_banded((below, above), ab, b),
+    ]
     cost = (outputs[2] ** 2).sum()
-    f = bitale.function([x, ab, b], [*outputs, bitale.grad(cost, b)], name="systems", mode=bitale.compile.Mode(optimizer="fast_compile"))
+    f = bitale.function(
+        [x, ab, b],
+        [*outputs, bitale.grad(cost, b)],
+        name="systems",
+        mode=bitale.compile.Mode(optimizer="fast_compile"),
+    )
     f.export_c(tmp_path)
     library = str(tmp_path / "libsystems.so")
     made = subprocess.run(["cc", "-std=c99", "-O2", "-shared", "-fPIC", str(tmp_path / "systems.c"), "-lm", "-o", library],
@@ -127,7 +155,11 @@ def test_symmetric_and_banded_systems_in_c(tmp_path, n, below, above):
     room = np.empty(10**6)
     arguments = []
     for value in (a, bands, right):
-        arguments += [value.ctypes.data_as(ctypes.c_void_p), length(value.shape[0]), length(value.shape[1])]
+        arguments += [
+            value.ctypes.data_as(ctypes.c_void_p),
+            length(value.shape[0]),
+            length(value.shape[1]),
+        ]
     arguments += [each.ctypes.data_as(ctypes.c_void_p) for each in out]
     assert ctypes.CDLL(library).systems(*arguments, room.ctypes.data_as(ctypes.c_void_p)) == 0
     for got, expected in zip(out, f(a, bands, right)):
@@ -138,9 +170,15 @@ def test_complex_systems_are_rejected_by_name(tmp_path):
     """They call LAPACK; banded systems, which are solved as real ones of twice the size, can be exported as C code."""
     z, w, la = pt.zmatrix("z"), pt.zmatrix("w"), pt.linalg
     for name, out in {
-        "solve": la.solve(z, w), "solve_triangular": la.solve_triangular(z, w, lower=True), "cholesky": la.cholesky(z),
-        "solve_sylvester": la.solve_sylvester(z, z, w), "slogdet": la.slogdet(z)[1], "qr": la.qr(z)[1], "svd": la.svd(z)[1], "eigh": la.eigh(z)[0],
-    }.items():  # fmt: skip
+        "solve": la.solve(z, w),
+        "solve_triangular": la.solve_triangular(z, w, lower=True),
+        "cholesky": la.cholesky(z),
+        "solve_sylvester": la.solve_sylvester(z, z, w),
+        "slogdet": la.slogdet(z)[1],
+        "qr": la.qr(z)[1],
+        "svd": la.svd(z)[1],
+        "eigh": la.eigh(z)[0],
+    }.items():
         f = bitale.function([z, w], out, on_unused_input="ignore")
         for export in (f.export_c, f.export_object):
             with pytest.raises(NotImplementedError, match=f"bt_complex_{name}_f64"):

@@ -39,7 +39,10 @@ def test_updates_random_numbers_and_errors():
     total, x = bt.shared(np.zeros(3), "total"), pt.dvector("x")
     f = bt.function([x], total.sum(), updates={total: total + x}, mode="FAST_START")
     assert [float(f([1.0, 2.0, 3.0])) for _ in range(3)] == [0.0, 6.0, 12.0]
-    a, b = (bt.function([], pt.random.RandomStream(5).normal(size=4), mode=mode)() for mode in ("FAST_START", "FAST_RUN"))
+    a, b = (
+        bt.function([], pt.random.RandomStream(5).normal(size=4), mode=mode)()
+        for mode in ("FAST_START", "FAST_RUN")
+    )
     assert a.tolist() == b.tolist()
     i = pt.lscalar("i")
     g = bt.function([x, i], x[i], mode="FAST_START")
@@ -57,7 +60,9 @@ def test_a_process_may_end_at_once(end):
         "print(sum(float(f([0.0, 0.0])) for f in fs))\n"
         f"{'import sys; sys.stdout.flush(); ' + end if end else ''}"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "20.0\n", "")
 
 
@@ -68,6 +73,9 @@ def test_a_child_process_goes_on():
         f = bt.function([x], pt.sum(pt.exp(x)), mode="FAST_START")
         child = os.fork()
         if child == 0:
-            fine = float(f([0.0])) == 1.0 and float(bt.function([x], pt.sum(pt.exp(x) * 2), mode="FAST_START")([0.0])) == 2.0
+            fine = (
+                float(f([0.0])) == 1.0
+                and float(bt.function([x], pt.sum(pt.exp(x) * 2), mode="FAST_START")([0.0])) == 2.0
+            )
             os._exit(0 if fine else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -19,7 +19,10 @@ def test_forms_of_outputs(mode):
     assert isinstance(one, np.ndarray) and one.shape == () and one == 3.0
     assert bt.function([x, y], [x + y], mode=mode)(1.0, 2.0) == [3.0]
     assert bt.function([x, y], (x + y, x), mode=mode)(1.0, 2.0) == [3.0, 1.0]
-    assert bt.function([x, y], {"sum": x + y, "x": x}, mode=mode)(1.0, 2.0) == {"sum": 3.0, "x": 1.0}
+    assert bt.function([x, y], {"sum": x + y, "x": x}, mode=mode)(1.0, 2.0) == {
+        "sum": 3.0,
+        "x": 1.0,
+    }
     assert bt.function([x, y], [], mode=mode, on_unused_input="ignore")(1.0, 2.0) == []
     assert bt.function([x], bt.Out(x * 2, borrow=True), mode=mode)(1.0) == 2.0
 
@@ -97,7 +100,9 @@ def test_long_calls_return_writable_results(mode):
     x = pt.dvector("x")
     f = bt.function([x], [pt.sum(pt.exp(x)), x * 2, pt.zeros((0,)), x[:3]], mode=mode)
     total, double, empty, few = f(np.zeros(1_000_000))
-    assert total == 1e6 and double.shape == (1_000_000,) and empty.shape == (0,) and few.shape == (3,)
+    assert (
+        total == 1e6 and double.shape == (1_000_000,) and empty.shape == (0,) and few.shape == (3,)
+    )
     for result in (total, double, few):
         result[...] = 1  # the result belongs to the caller
 
@@ -243,7 +248,9 @@ def test_invalid_functions(build):
 def test_ops_in_place_are_accepted():
     x = pt.dvector("x")
     assert bt.function([x], x + 1, accept_inplace=True)([1.0]).tolist() == [2]
-    assert bt.compile.FunctionMaker([x], [x + 1], accept_inplace=True).create()([1.0])[0].tolist() == [2]
+    assert bt.compile.FunctionMaker([x], [x + 1], accept_inplace=True).create()([1.0])[
+        0
+    ].tolist() == [2]
 
 
 def test_missing_and_unused_inputs():
@@ -263,7 +270,9 @@ def test_results_belong_to_the_caller(mode):
     x = pt.dvector("x")
     s = bt.shared(np.zeros(100), "s")
     for given in (np.zeros(3), np.zeros(100)):
-        f = bt.function([x], [x, x.T, x[::-1], s, pt.constant(np.zeros(100)), pt.zeros(100)], mode=mode)
+        f = bt.function(
+            [x], [x, x.T, x[::-1], s, pt.constant(np.zeros(100)), pt.zeros(100)], mode=mode
+        )
         results = f(given)
         for result in results:
             result[...] = 7.0
@@ -300,7 +309,11 @@ def test_shared_values():
 
 
 def test_kinds_of_shared():
-    assert bt.shared(1).dtype == "int64" and bt.shared(1.0).dtype == "float64" and bt.shared(True).dtype == "bool"
+    assert (
+        bt.shared(1).dtype == "int64"
+        and bt.shared(1.0).dtype == "float64"
+        and bt.shared(True).dtype == "bool"
+    )
     assert bt.shared(np.float32(1)).dtype == "float32"
     s = bt.shared(np.ones((2, 3)), shape=(2, None))
     assert s.type.shape == (2, None)
@@ -411,7 +424,22 @@ def test_attributes_of_functions():
     assert bt.function([x], x).name is None
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "float32",
+        "float64",
+    ],
+)
 def test_numbers_of_numpy(dtype):
     x, y = pt.scalar("x", dtype=dtype), pt.scalar("y", dtype=dtype)
     f = bt.function([x, y], [x, pt.eq(x, y)])

@@ -81,7 +81,18 @@ def test_array_likes(given, mode):
 
 
 @pytest.mark.parametrize(
-    "given", [1, 1.0, True, np.float64(1), np.float32(1), np.int32(1), np.array(1.0), np.array(1), np.bool_(True)]
+    "given",
+    [
+        1,
+        1.0,
+        True,
+        np.float64(1),
+        np.float32(1),
+        np.int32(1),
+        np.array(1.0),
+        np.array(1),
+        np.bool_(True),
+    ],
 )
 def test_scalar_likes(given, mode):
     result = identity("float64", 0, mode)(given)
@@ -119,14 +130,18 @@ def test_conversions_that_would_change_values(dtype, given):
     assert converted.dtype == dtype and converted.tobytes() == as_cast.tobytes()
 
 
-@pytest.mark.parametrize("given", [np.ones(2, "float16"), np.ones(2, np.longdouble), np.longdouble(1), np.float16(1)])
+@pytest.mark.parametrize(
+    "given", [np.ones(2, "float16"), np.ones(2, np.longdouble), np.longdouble(1), np.float16(1)]
+)
 @pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
 def test_downcasting_accepts_all_real_numbers(given, dtype):
     result = identity(dtype, np.ndim(given), allow_input_downcast=True)(given)
     assert result.dtype == dtype and (result == 1).all()
 
 
-@pytest.mark.parametrize("given", [1j, np.ones(2, "complex64"), "a", None, [1, "a"], np.datetime64("2020-01-01"), b"3"])
+@pytest.mark.parametrize(
+    "given", [1j, np.ones(2, "complex64"), "a", None, [1, "a"], np.datetime64("2020-01-01"), b"3"]
+)
 def test_downcasting_rejects_non_numbers(given):
     with pytest.raises((TypeError, ValueError, NotImplementedError)):
         identity("float64", np.ndim(given), allow_input_downcast=True)(given)
@@ -239,7 +254,14 @@ def test_repeated_calls_with_other_strides(mode):
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     f = bt.function([x, y], [x * 2 + y, (x * y).sum()], mode=mode)
     big = np.random.default_rng(0).normal(size=(500, 1000))
-    views = [big.T, big[:, ::2], big[::-1, 7:500], np.broadcast_to(big[3], big.shape), big[:, :1].T, big[::5, ::7]]
+    views = [
+        big.T,
+        big[:, ::2],
+        big[::-1, 7:500],
+        np.broadcast_to(big[3], big.shape),
+        big[:, :1].T,
+        big[::5, ::7],
+    ]
     wrong = []
 
     def work(view):
@@ -296,7 +318,12 @@ def test_out(layout, mode):
 def test_out_that_overlaps_an_input(mode):
     x = pt.dvector("x")
     f = bt.function([x], x[::-1] + 0, mode=mode)
-    for make_out in (lambda a: a, lambda a: a[::-1], lambda a: np.roll(a, 0)[:], lambda a: a.view()):
+    for make_out in (
+        lambda a: a,
+        lambda a: a[::-1],
+        lambda a: np.roll(a, 0)[:],
+        lambda a: a.view(),
+    ):
         given = np.arange(10.0)
         np.testing.assert_array_equal(f(given, out=make_out(given)), np.arange(10.0)[::-1])
     memory = np.arange(10.0)
@@ -364,7 +391,12 @@ def test_short_lengths(length, mode):
     v, a = np.arange(float(length)), np.ones((3, length))
     expected = [v[::-1] * 2, a.T + 1, a + v, a.sum(0)]
     for left in (v, v[::-1], v[::2], np.broadcast_to(np.float64(0.0), (length,)), read_only(v)):
-        for right in (a, np.asfortranarray(a), a[::-1, ::-1], np.broadcast_to(np.float64(1.0), (3, length))):
+        for right in (
+            a,
+            np.asfortranarray(a),
+            a[::-1, ::-1],
+            np.broadcast_to(np.float64(1.0), (3, length)),
+        ):
             fresh = f(left, right)
             into = f(left, right, out=[np.empty_like(e) for e in expected])
             for got, again, reference in zip(fresh, into, expected):

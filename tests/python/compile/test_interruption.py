@@ -15,9 +15,8 @@ import bitale.tensor as pt
 
 def output_after_sigint(body: str, seconds: float = 0.3) -> str:
     """The output of a process that receives SIGINT a given time after it has printed "ready"."""
-    script = (
-        textwrap.dedent(
-            """
+    script = textwrap.dedent(
+        """
             import signal; signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background may ignore it
             import sys, threading
             import numpy as np, bitale as bt, bitale.tensor as pt
@@ -30,11 +29,11 @@ def output_after_sigint(body: str, seconds: float = 0.3) -> str:
                 except KeyboardInterrupt:
                     return "interrupted"
             """
-        )
-        + textwrap.dedent(body)
-    )
+    ) + textwrap.dedent(body)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment
+    )
     try:
         assert process.stdout.readline().strip() == "ready"
         time.sleep(seconds)
@@ -157,7 +156,10 @@ def test_calls_by_address_are_completed():
         print(interrupted(call, 1, 1, steps.ctypes.data, out.ctypes.data, None), out[0] == f(steps)[0])
         """
     )
-    assert output.split() == ["interrupted", "True"]  # Python raises the exception when the call has returned
+    assert output.split() == [
+        "interrupted",
+        "True",
+    ]  # Python raises the exception when the call has returned
 
 
 def test_rewriting_ends_in_the_middle():
@@ -183,7 +185,11 @@ def test_rewriting_ends_in_the_middle():
     try:
         with pytest.raises(Alarm) as caught:
             bt.function([x], y, mode=bt.get_mode("FAST_RUN").with_function_maker(Timed))
-        frame = caught.traceback[-2].frame if caught.traceback[-1].name == "raises" else caught.traceback[-1].frame
+        frame = (
+            caught.traceback[-2].frame
+            if caught.traceback[-1].name == "raises"
+            else caught.traceback[-1].frame
+        )
         left = frame.f_locals["fgraph"].apply_nodes
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

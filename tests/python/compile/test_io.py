@@ -57,7 +57,9 @@ def test_strict_and_downcast_by_input(mode):
             f(wrong, single)
     with pytest.raises(TypeError, match="y"):
         f(single, np.ones((1, 2)))
-    g = bt.function([bt.In(x, allow_downcast=False), y], [x, y], allow_input_downcast=True, mode=mode)
+    g = bt.function(
+        [bt.In(x, allow_downcast=False), y], [x, y], allow_input_downcast=True, mode=mode
+    )
     with pytest.raises(TypeError, match="x"):
         g(np.array([0.1, 2.0]), single)
     g(single, np.array([0.1, 2.0]))
@@ -72,7 +74,9 @@ def test_strict_and_downcast_by_input(mode):
 def test_updates_of_inputs(mode):
     """The accumulator of Theano's tutorial."""
     inc, state = pt.iscalar("inc"), pt.iscalar("state")
-    f = bt.function([bt.In(inc, value=1), bt.In(state, value=0, update=state + inc)], state, mode=mode)
+    f = bt.function(
+        [bt.In(inc, value=1), bt.In(state, value=0, update=state + inc)], state, mode=mode
+    )
     assert [int(f()), int(f(10)), int(f())] == [0, 1, 11]
     assert f[state] == f["state"] == f.container["state"].value == 12
     f["state"] = 100
@@ -88,14 +92,23 @@ def test_implicit_inputs(mode):
     f = bt.function([x, bt.In(n, value=held, update=n + x)], n.sum(), mode=mode)
     assert f(np.ones(3)) == 0 and f(np.ones(3)) == 3
     np.testing.assert_array_equal(held.get_value(), [2.0, 2, 2])
-    for call in (lambda: f(np.ones(3), np.ones(3)), lambda: f(np.ones(3), n=np.ones(3)), lambda: f(np.ones(4))):
+    for call in (
+        lambda: f(np.ones(3), np.ones(3)),
+        lambda: f(np.ones(3), n=np.ones(3)),
+        lambda: f(np.ones(4)),
+    ):
         with pytest.raises((TypeError, ValueError)):
             call()
     np.testing.assert_array_equal(held.get_value(), [2.0, 2, 2])
     g = bt.function([x, bt.In(n, value=f.container["n"])], n + x, mode=mode)
     np.testing.assert_array_equal(g(np.ones(3)), [3.0, 3, 3])
     q = pt.dvector("q")
-    own = bt.function([x, bt.In(n, value=np.ones(3), update=n * 2, implicit=True)], q * n, givens={q: n + x}, mode=mode)
+    own = bt.function(
+        [x, bt.In(n, value=np.ones(3), update=n * 2, implicit=True)],
+        q * n,
+        givens={q: n + x},
+        mode=mode,
+    )
     np.testing.assert_array_equal(own(np.ones(3)), [2.0, 2, 2])
     np.testing.assert_array_equal(own["n"], [2.0, 2, 2])
 
@@ -149,7 +162,10 @@ def test_containers_filter_their_values():
         (lambda x, s: bt.function([x], x + s, givens={s: x.sum()}), TypeError),
         (lambda x, s: bt.function([x], x, givens={x: x + 1}), ValueError),
         (lambda x, s: bt.function([x], x + s, givens=[(s, x), (s, 2 * x)]), ValueError),
-        (lambda x, s: bt.function([bt.In(x, value=s, update=x + 1)], x, updates={s: s * 2}), ValueError),
+        (
+            lambda x, s: bt.function([bt.In(x, value=s, update=x + 1)], x, updates={s: s * 2}),
+            ValueError,
+        ),
         (lambda x, s: bt.function([bt.In(x, value=[1.0], update=x.sum())], x), TypeError),
         (lambda x, s: bt.function([bt.In(x, value=[1.0], update="abc")], x), TypeError),
         (lambda x, s: bt.function([x, bt.In(x, value=s)], x), bt.UnusedInputError),
@@ -167,7 +183,12 @@ def test_misuse(make, error):
 
 def test_options_without_effect_are_accepted(mode):
     x = pt.dvector("x")
-    f = bt.function([bt.In(x, mutable=True, borrow=True)], bt.Out(x[::-1], borrow=True), trust_input=True, mode=mode)
+    f = bt.function(
+        [bt.In(x, mutable=True, borrow=True)],
+        bt.Out(x[::-1], borrow=True),
+        trust_input=True,
+        mode=mode,
+    )
     given = np.arange(3.0)
     result = f(given)
     result[:] = 7
@@ -182,7 +203,13 @@ def test_copy(mode):
     x, s = pt.dscalar("x"), bt.shared(1.0, "s")
     f = bt.function([bt.In(x, value=2.0)], [x * s], updates={s: s + 1}, name="f", mode=mode)
     g = f.copy(name="g")
-    assert g.name == "g" and f.copy().name == "f" and f() == [2.0] and g() == [4.0] and s.get_value() == 3
+    assert (
+        g.name == "g"
+        and f.copy().name == "f"
+        and f() == [2.0]
+        and g() == [4.0]
+        and s.get_value() == 3
+    )
     g["x"] = 10.0
     assert f["x"] == 2.0
     shares = f.copy(share_memory=True)
@@ -221,7 +248,9 @@ def test_a_swap_that_causes_two_updates_of_one_variable():
 
 def test_a_failed_call_changes_nothing(mode):
     x, n, s = pt.dvector("x"), pt.dvector("n"), bt.shared(np.zeros(2), "s")
-    f = bt.function([x, bt.In(n, value=[1.0, 2.0], update=n + x)], n * x, updates={s: s + x}, mode=mode)
+    f = bt.function(
+        [x, bt.In(n, value=[1.0, 2.0], update=n + x)], n * x, updates={s: s + x}, mode=mode
+    )
     for wrong in (np.ones(3), "abc", np.ones((2, 2))):
         with pytest.raises((TypeError, ValueError)):
             f(wrong)
@@ -282,7 +311,13 @@ def test_copies_share_code():
 
     def build(mode):
         f = bt.function([bt.In(x, value=2.0)], x * s, updates={s: s + 1}, name="f", mode=mode)
-        copies = [f.copy(), f.copy(share_memory=True), f.copy(name="g"), copy.copy(f), f.copy().copy()]
+        copies = [
+            f.copy(),
+            f.copy(share_memory=True),
+            f.copy(name="g"),
+            copy.copy(f),
+            f.copy().copy(),
+        ]
         assert [one.name for one in copies] == ["f", "f", "g", "f", "f"]
         assert all(one.maker.fgraph is f.maker.fgraph for one in copies)
         for i, one in enumerate(copies):
@@ -291,8 +326,16 @@ def test_copies_share_code():
         assert [one() for one in copies] == [10.0, 22.0, 36.0, 52.0, 70.0] and s.get_value() == 6.0
 
     assert rewrites_of(build) == 1
-    assert rewrites_of(lambda mode: bt.function([x], x * s, mode=mode).copy(swap={s: bt.shared(2.0)})) == 2
-    assert rewrites_of(lambda mode: bt.function([x], x, updates={s: x}, mode=mode).copy(delete_updates=True)) == 2
+    assert (
+        rewrites_of(lambda mode: bt.function([x], x * s, mode=mode).copy(swap={s: bt.shared(2.0)}))
+        == 2
+    )
+    assert (
+        rewrites_of(
+            lambda mode: bt.function([x], x, updates={s: x}, mode=mode).copy(delete_updates=True)
+        )
+        == 2
+    )
     assert rewrites_of(lambda mode: bt.function([x], x, mode=mode).copy(profile=True)) == 2
     with pytest.raises(TypeError, match="profile"):
         bt.function([x], x).copy(profile=3)

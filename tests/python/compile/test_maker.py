@@ -33,7 +33,11 @@ class DoublingMode(bt.Mode):
 def test_std_fgraph():
     x, n, s = pt.dvector("x"), pt.dscalar("n"), bt.shared(1.0, "s")
     graph, updates = std_fgraph([x, bt.In(n, value=0.0, update=n + 1)], [x * s, x + n])
-    assert [v.name for v in graph.inputs[:2]] == ["x", "n"] and len(graph.inputs) == 4 and len(graph.outputs) == 3
+    assert (
+        [v.name for v in graph.inputs[:2]] == ["x", "n"]
+        and len(graph.inputs) == 4
+        and len(graph.outputs) == 3
+    )
     assert updates == {2: [v.name for v in graph.inputs].index("n", 2)}
     assert graph.inputs[0] is not x
     graph.replace(graph.outputs[0], graph.inputs[0])
@@ -94,14 +98,23 @@ def test_storage(mode):
     again = pickle.loads(pickle.dumps(own))
     assert again() == 6 and own["n"] == 6
     assert own.copy()["n"] == 6
-    for wrong, error in (([1.0], ValueError), ([1.0, 2.0, 3.0], ValueError), (["abc", None], TypeError), ([None, bt.shared(np.zeros(2))], TypeError)):
+    for wrong, error in (
+        ([1.0], ValueError),
+        ([1.0, 2.0, 3.0], ValueError),
+        (["abc", None], TypeError),
+        ([None, bt.shared(np.zeros(2))], TypeError),
+    ):
         with pytest.raises(error):
             maker.create(wrong)
     assert f["n"] == 12 and f["x"] == 1
 
 
 def test_implicit_storage(mode):
-    x, held, other = pt.dvector("x"), bt.shared(np.ones(2), "held"), bt.shared(np.full(2, 3.0), "other")
+    x, held, other = (
+        pt.dvector("x"),
+        bt.shared(np.ones(2), "held"),
+        bt.shared(np.full(2, 3.0), "other"),
+    )
     n = pt.dvector("n")
     maker = FunctionMaker([x, bt.In(n, value=held, update=n + x)], n * x, mode)
     assert maker.create()([1.0, 2.0]).tolist() == [1, 2]
@@ -109,7 +122,14 @@ def test_implicit_storage(mode):
     assert held.get_value().tolist() == [2, 3] and other.get_value().tolist() == [4, 5]
 
 
-@pytest.mark.parametrize("made", [lambda: DoublingMode("jit", "fast_run"), lambda: bt.get_mode("FAST_RUN").with_function_maker(Doubles), lambda: bt.Mode("vm", "None").with_function_maker(Doubles).including("stabilize")])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: DoublingMode("jit", "fast_run"),
+        lambda: bt.get_mode("FAST_RUN").with_function_maker(Doubles),
+        lambda: bt.Mode("vm", "None").with_function_maker(Doubles).including("stabilize"),
+    ],
+)
 def test_a_mode_with_a_function_maker(made):
     x, s = pt.dvector("x"), bt.shared(1.0, "s")
     Doubles.seen.clear()
@@ -117,7 +137,9 @@ def test_a_mode_with_a_function_maker(made):
     f = bt.function([x], pt.exp(x) * s, updates={s: s + 1}, mode=mode)
     assert Doubles.seen == [("prepared", 2), ("linked", 2)]
     assert f([0.0]).tolist() == [2] and f([0.0]).tolist() == [4] and s.get_value() == 3
-    assert isinstance(f.maker, Doubles) and f.mode is f.maker.mode and f.mode.function_maker is Doubles
+    assert (
+        isinstance(f.maker, Doubles) and f.mode is f.maker.mode and f.mode.function_maker is Doubles
+    )
     assert f.copy()([0.0]).tolist() == [6]
     assert pickle.loads(pickle.dumps(f))([0.0]).tolist() == [8]
     assert (x + 1).eval({x: [1.0]}, mode=mode).tolist() == [4]
@@ -175,12 +197,18 @@ def test_function_runs_no_python_of_the_package():
     seen = []
 
     def note(frame, event, argument):
-        if event == "call" and "bitale" in frame.f_code.co_filename and frame.f_code.co_filename != __file__:
+        if (
+            event == "call"
+            and "bitale" in frame.f_code.co_filename
+            and frame.f_code.co_filename != __file__
+        ):
             seen.append(frame.f_code.co_qualname)
 
     sys.setprofile(note)
     try:
-        f = bt.function([bt.In(x, value=[1.0])], {"y": pt.exp(x).sum() * s + draw}, updates={s: s + 1}, name="f")
+        f = bt.function(
+            [bt.In(x, value=[1.0])], {"y": pt.exp(x).sum() * s + draw}, updates={s: s + 1}, name="f"
+        )
     finally:
         sys.setprofile(None)
     assert seen == []

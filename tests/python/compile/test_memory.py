@@ -53,7 +53,9 @@ assert (s.get_value() == 5).all(), s.get_value()
 
 
 def test_memory_beyond_the_process_limit(mode):
-    ran = subprocess.run([sys.executable, "-c", SMALL_MACHINE.format(mode=mode)], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", SMALL_MACHINE.format(mode=mode)], capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stderr
 
 
@@ -86,8 +88,12 @@ def test_live_large_results_share_no_memory(mode):
 
 def run_guarded(code):
     """Runs code with guard pages: every array of the library ends at the start of an inaccessible page."""
-    environment = dict(os.environ, BITALE_FLAGS=os.environ.get("BITALE_FLAGS", "") + ",memory__guard=True")
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    environment = dict(
+        os.environ, BITALE_FLAGS=os.environ.get("BITALE_FLAGS", "") + ",memory__guard=True"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
 
 
 @pytest.mark.parametrize("offset, survives", [(-1, True), (0, False)])

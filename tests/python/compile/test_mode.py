@@ -14,15 +14,21 @@ from bitale.compile.sharedvalue import collect_new_shareds, generic
 def test_linkers_by_name():
     from bitale.compile import predefined_linkers, register_linker
 
-    assert {"py", "c", "c|py", "c|py_nogc", "vm", "cvm", "vm_nogc", "cvm_nogc", "jit"} <= set(predefined_linkers)
+    assert {"py", "c", "c|py", "c|py_nogc", "vm", "cvm", "vm_nogc", "cvm_nogc", "jit"} <= set(
+        predefined_linkers
+    )
     x = pt.dvector("x")
     for name in ("py", "c", "c|py", "c|py_nogc", "vm", "cvm", "vm_nogc", "cvm_nogc", "jit"):
         linker = predefined_linkers[name]
         for given in (name, linker):
             assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode(given))([0.0, 0.0]) == 2, name
     seen = []
-    register_linker("TEST_TELLING", bt.link.VMLinker(callback=lambda node, **_: seen.append(node.op.name)))
-    assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode("TEST_TELLING", None))([0.0]) == 1 and seen == ["Exp", "Sum{axes=None}"]
+    register_linker(
+        "TEST_TELLING", bt.link.VMLinker(callback=lambda node, **_: seen.append(node.op.name))
+    )
+    assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode("TEST_TELLING", None))(
+        [0.0]
+    ) == 1 and seen == ["Exp", "Sum{axes=None}"]
     for name in ("TEST_TELLING", "vm", "cvm_nogc"):
         with pytest.raises(ValueError, match=name):
             register_linker(name, bt.link.VMLinker())
@@ -32,7 +38,10 @@ def test_linkers_by_name():
         bt.Mode("TEST_NONE")
     with bt.config.change_flags(linker="vm"):
         assert bt.Mode(None).linker == "vm"
-    assert bt.Mode("vm", "default").optimizer == bt.config.optimizer and bt.Mode("vm", None).optimizer == "None"
+    assert (
+        bt.Mode("vm", "default").optimizer == bt.config.optimizer
+        and bt.Mode("vm", None).optimizer == "None"
+    )
 
 
 def test_scalar_elemwise():
@@ -61,7 +70,10 @@ def test_scalar_elemwise():
 def test_modes():
     register_mode("TEST_ONE_BY_ONE", bt.Mode("vm"))
     x = pt.dscalar("x")
-    assert get_mode("TEST_ONE_BY_ONE").linker == "vm" and bt.function([x], x + 1, mode="TEST_ONE_BY_ONE")(1.0) == 2
+    assert (
+        get_mode("TEST_ONE_BY_ONE").linker == "vm"
+        and bt.function([x], x + 1, mode="TEST_ONE_BY_ONE")(1.0) == 2
+    )
     for name in ("TEST_ONE_BY_ONE", "FAST_RUN"):
         with pytest.raises(ValueError, match="already"):
             register_mode(name, bt.Mode())
@@ -70,7 +82,9 @@ def test_modes():
     with pytest.raises(ValueError):
         get_mode("TEST_NONE")
     for name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):
-        assert isinstance(getattr(bt.compile, name), bt.Mode) and isinstance(getattr(bt.compile.mode, name), bt.Mode)
+        assert isinstance(getattr(bt.compile, name), bt.Mode) and isinstance(
+            getattr(bt.compile.mode, name), bt.Mode
+        )
     with pytest.raises(AttributeError):
         bt.compile.no_such_name
 

@@ -24,12 +24,16 @@ def test_monitor():
 @pytest.mark.parametrize("linker", ["opwise", "vm", "jit"])
 def test_detect_nan(linker, capsys):
     x = pt.dscalar("x")
-    f = bt.function([x], pt.log(x) * x, mode=MonitorMode(post_func=detect_nan, optimizer="None", linker=linker))
+    f = bt.function(
+        [x], pt.log(x) * x, mode=MonitorMode(post_func=detect_nan, optimizer="None", linker=linker)
+    )
     f(1.0)
     assert capsys.readouterr().out == ""
     assert np.isnan(f(0.0))
     out = capsys.readouterr().out
-    assert out.startswith("*** NaN detected ***\nMul") and "Inputs : [array(-inf), array(0.)]" in out
+    assert (
+        out.startswith("*** NaN detected ***\nMul") and "Inputs : [array(-inf), array(0.)]" in out
+    )
 
 
 def test_nan_guard():
@@ -39,7 +43,9 @@ def test_nan_guard():
     for bad, found in [(np.nan, "a nan"), (np.inf, "an infinity"), (-1e20, "a value beyond 1e10")]:
         with pytest.raises(AssertionError, match=f"found {found}.* in the input `x`"):
             f([[1.0, bad]])
-    with pytest.raises(bt.compile.NanGuardError, match="found a value beyond 1e10 in output 0") as caught:
+    with pytest.raises(
+        bt.compile.NanGuardError, match="found a value beyond 1e10 in output 0"
+    ) as caught:
         f([[1e10, 1e10]])
     assert "test_monitor.py" in str(caught.value) and "input 0" in str(caught.value)
     # Also for integers and booleans.
@@ -100,7 +106,11 @@ def test_a_tag_disables_the_guard(optimizer):
         bt.function([x], pt.isnan(x), mode=mode)([np.nan])
     x.tag.nan_guard_mode_check = False
     assert bt.function([x], pt.isnan(x), mode=mode)([np.nan]).all()
-    for undo in (lambda tag: delattr(tag, "nan_guard_mode_check"), lambda tag: tag.clear(), lambda tag: setattr(tag, "nan_guard_mode_check", True)):
+    for undo in (
+        lambda tag: delattr(tag, "nan_guard_mode_check"),
+        lambda tag: tag.clear(),
+        lambda tag: setattr(tag, "nan_guard_mode_check", True),
+    ):
         y.tag.nan_guard_mode_check = False
         undo(y.tag)
         with pytest.raises(AssertionError, match="in output"):
@@ -125,10 +135,18 @@ def again(thing):
 def test_nan_guards_in_pickles(caplog):
     x = pt.dvector("x")
     for mode in (NanGuardMode(inf_is_error=False), bt.get_mode("NanGuardMode").excluding("fusion")):
-        for f in (bt.function([x], pt.log(x), mode=again(mode)), again(bt.function([x], pt.log(x), mode=mode))):
+        for f in (
+            bt.function([x], pt.log(x), mode=again(mode)),
+            again(bt.function([x], pt.log(x), mode=mode)),
+        ):
             with pytest.raises(bt.compile.NanGuardError):
                 f([-1.0])
-    assert again(bt.function([x], pt.log(x), mode=NanGuardMode(inf_is_error=False, big_is_error=False)))([0.0]) == -np.inf
+    assert (
+        again(
+            bt.function([x], pt.log(x), mode=NanGuardMode(inf_is_error=False, big_is_error=False))
+        )([0.0])
+        == -np.inf
+    )
     with caplog.at_level(logging.ERROR):
         again(bt.function([x], pt.log(x), mode=NanGuardMode(action="warn")))([-1.0])
     assert "found a nan in output 0" in caplog.text

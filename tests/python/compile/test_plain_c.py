@@ -74,15 +74,35 @@ def descend(request, tmp_path_factory):
         pytest.skip(f"{request.param} is not installed")
     folder = tmp_path_factory.mktemp("plain_c")
     (folder / "descend.c").write_text(PROGRAM)
-    flags = ["-std=c99", "-D_POSIX_C_SOURCE=200112L", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-pthread"]
+    flags = [
+        "-std=c99",
+        "-D_POSIX_C_SOURCE=200112L",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic",
+        "-O2",
+        "-pthread",
+    ]
     made = subprocess.run(
         [request.param, *flags, "-shared", "-fPIC", "descend.c", "-o", "libdescend.so"],
-        cwd=folder, capture_output=True, text=True,
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     assert made.returncode == 0, made.stderr
     function = ctypes.CDLL(str(folder / "libdescend.so")).descend
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    function.argtypes = [pointer, size, size, pointer, pointer, ctypes.c_double, ctypes.c_int, ctypes.c_int]
+    function.argtypes = [
+        pointer,
+        size,
+        size,
+        pointer,
+        pointer,
+        ctypes.c_double,
+        ctypes.c_int,
+        ctypes.c_int,
+    ]
     return function
 
 
@@ -107,7 +127,14 @@ def test_gradient_descent_in_plain_c(descend, threads):
     values, rate, steps = np.empty(23), 2e-4, 300
     at, reached = descents(f, points, rate, steps)
     failures = descend(
-        f.address("value_and_grad"), 7, 23, points.ctypes.data, values.ctypes.data, rate, steps, threads
+        f.address("value_and_grad"),
+        7,
+        23,
+        points.ctypes.data,
+        values.ctypes.data,
+        rate,
+        steps,
+        threads,
     )
     assert failures == 0
     np.testing.assert_array_equal(points, at)
@@ -120,6 +147,8 @@ def test_failed_calls_return_an_error_and_write_nothing(descend):
     value = (x**2).sum()
     f = bitale.function([x], [value, bitale.grad(value, x)])
     points, values = np.ones((5, 4)), np.full(5, 7.0)
-    failures = descend(f.address("value_and_grad"), 4, 5, points.ctypes.data, values.ctypes.data, 0.0, 1, 2)
+    failures = descend(
+        f.address("value_and_grad"), 4, 5, points.ctypes.data, values.ctypes.data, 0.0, 1, 2
+    )
     assert failures == 10
     assert (points == 1).all() and (values == 7).all()

@@ -23,8 +23,18 @@ def test_stages_are_logged(caplog):
     x, y = deep(3)
     with caplog.at_level(logging.DEBUG, logger="bitale.compile"):
         bt.function([x], y)
-    stages = [record.getMessage().partition(":")[0] for record in caplog.records if record.name == "bitale.compile"]
-    assert [stage.partition(",")[0] for stage in stages] == ["rewriting", "lowering", "generating code", "linking", "compiling"]
+    stages = [
+        record.getMessage().partition(":")[0]
+        for record in caplog.records
+        if record.name == "bitale.compile"
+    ]
+    assert [stage.partition(",")[0] for stage in stages] == [
+        "rewriting",
+        "lowering",
+        "generating code",
+        "linking",
+        "compiling",
+    ]
     assert stages[0] == "rewriting, 9 nodes"
     caplog.clear()
     bt.function([x], y + 1)
@@ -60,7 +70,11 @@ def test_a_line_of_progress(monkeypatch, after):
         assert lines == [""]
         return
     assert lines[0] == "" and lines[1].startswith("bitale: ") and " nodes, " in lines[1]
-    assert lines[-1].startswith("bitale: compiling took ") and lines[-1].endswith(" s\n") or lines[-1].rstrip(" \n").endswith(" s")
+    assert (
+        lines[-1].startswith("bitale: compiling took ")
+        and lines[-1].endswith(" s\n")
+        or lines[-1].rstrip(" \n").endswith(" s")
+    )
     assert terminal.getvalue().count("\n") == 1
 
 

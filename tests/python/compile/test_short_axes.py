@@ -49,7 +49,12 @@ def test_reductions_along_a_short_axis(name: str, short: int, axis: int, dtype: 
     f = bt.function([x], ours(x, axis))
     for long in LONG:
         given = (3 * numbers(*(long, short) if axis == 1 else (short, long))).astype(dtype)
-        np.testing.assert_allclose(f(given), theirs(given, axis), rtol=2e-5 if dtype == "float32" else 1e-12, atol=1e-6 if dtype == "float32" else 0)
+        np.testing.assert_allclose(
+            f(given),
+            theirs(given, axis),
+            rtol=2e-5 if dtype == "float32" else 1e-12,
+            atol=1e-6 if dtype == "float32" else 0,
+        )
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -77,14 +82,18 @@ def test_regressions_with_a_constant_matrix(rows: int, columns: int, dtype: str)
     matrix, target = numbers(rows, columns).astype(dtype), numbers(rows, seed=3).astype(dtype)
     for order in ("C", "F"):
         b = pt.vector("b", dtype=dtype)
-        total = pt.sum((pt.as_tensor_variable(target) - pt.constant(np.array(matrix, order=order)) @ b) ** 2)
+        total = pt.sum(
+            (pt.as_tensor_variable(target) - pt.constant(np.array(matrix, order=order)) @ b) ** 2
+        )
         f = bt.function([b], [total, bt.grad(total, b)])
         at = numbers(columns, seed=4).astype(dtype)
         residuals = target.astype(float) - matrix.astype(float) @ at
         value, gradient = f(at)
         tolerance = 1e-12 if dtype == "float64" else 1e-4
         np.testing.assert_allclose(value, residuals @ residuals, rtol=tolerance)
-        np.testing.assert_allclose(gradient, -2 * residuals @ matrix, rtol=tolerance, atol=tolerance * rows)
+        np.testing.assert_allclose(
+            gradient, -2 * residuals @ matrix, rtol=tolerance, atol=tolerance * rows
+        )
         with pytest.raises(ValueError, match="dot|specify_shape"):
             f(numbers(columns + 1).astype(dtype))
 
@@ -94,14 +103,22 @@ def test_a_sum_of_negative_zeros_along_a_short_axis_has_the_sign_of_numpy() -> N
         x = pt.tensor("x", dtype="float64", shape=shape)
         given = np.full(shape, -0.0)
         for ours, theirs in ((pt.sum, np.sum), (pt.max, np.max), (pt.prod, np.prod)):
-            np.testing.assert_array_equal(np.signbit(bt.function([x], ours(x, axis=axis))(given)), np.signbit(theirs(given, axis=axis)))
+            np.testing.assert_array_equal(
+                np.signbit(bt.function([x], ours(x, axis=axis))(given)),
+                np.signbit(theirs(given, axis=axis)),
+            )
 
 
 def test_nan_and_infinity_along_a_short_axis() -> None:
     given = np.array([[np.nan, 1.0, 2.0], [np.inf, -np.inf, 0.0], [-np.inf] * 3, [np.inf] * 3] * 5)
     for axis, array in ((1, given), (0, given.T.copy())):
         x = pt.tensor("x", dtype="float64", shape=array.shape)
-        for ours, theirs in ((pt.max, np.max), (pt.min, np.min), (pt.sum, np.sum), (pt.logsumexp, log_sum_exp)):
+        for ours, theirs in (
+            (pt.max, np.max),
+            (pt.min, np.min),
+            (pt.sum, np.sum),
+            (pt.logsumexp, log_sum_exp),
+        ):
             with np.errstate(invalid="ignore"):
                 expected = theirs(array, axis=axis)
             if ours is pt.logsumexp:
@@ -109,7 +126,9 @@ def test_nan_and_infinity_along_a_short_axis() -> None:
             np.testing.assert_array_equal(bt.function([x], ours(x, axis=axis))(array), expected)
 
 
-@pytest.mark.parametrize("shape", [(100_000, 0, 100_000), (0, 100_000, 100_000), (100_000, 100_000, 0)])
+@pytest.mark.parametrize(
+    "shape", [(100_000, 0, 100_000), (0, 100_000, 100_000), (100_000, 100_000, 0)]
+)
 def test_arrays_without_elements_take_no_iterations(shape: tuple[int, ...]) -> None:
     x, row = pt.tensor("x", dtype="float64", shape=(None, None, None)), pt.dvector("row")
     f = bt.function([x, row], pt.exp(x.transpose(2, 0, 1)) + row)

@@ -19,7 +19,9 @@ from bitale.printing import Print
 def _example(threads):
     x, w = pt.matrix("x"), pt.vector("w")
     shares = pt.special.softmax(x * w, axis=1)
-    return bt.function([x, w], [shares, (x**2).sum(), x.mean(axis=0), pt.exp(x) + w], threads=threads)
+    return bt.function(
+        [x, w], [shares, (x**2).sum(), x.mean(axis=0), pt.exp(x) + w], threads=threads
+    )
 
 
 def _values():
@@ -64,7 +66,9 @@ def test_numpy_integers_are_integers(expected):
     assert _same(_example(np.int32(2))(*_values()), expected)
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python warns about threads at a fork
+@pytest.mark.filterwarnings(
+    "ignore:This process:DeprecationWarning"
+)  # Python warns about threads at a fork
 def test_a_forked_process_computes_the_same(expected):
     f, values = _example(2), _values()
     f(*values)
@@ -183,7 +187,12 @@ def test_waiting_calls_release_the_interpreter_lock():
         return wait_and_call
 
     value = np.ones(3)
-    _at_once(lambda: slow(value), after(lambda: quick(value)), after(lambda: n.set_value(10.0)), after(lambda: quick(value)))
+    _at_once(
+        lambda: slow(value),
+        after(lambda: quick(value)),
+        after(lambda: n.set_value(10.0)),
+        after(lambda: quick(value)),
+    )
     assert n.get_value() in (10, 11, 12)
 
 
@@ -202,7 +211,9 @@ def test_a_nested_call_that_updates_the_same_variable_is_rejected():
 def test_a_forked_process_does_not_wait_for_calls_of_its_parent():
     x, n = pt.dvector("x"), bt.shared(0.0, "n")
     entered, forked = threading.Event(), threading.Event()
-    slow = bt.function([x], calling(lambda: (entered.set(), forked.wait(60)))(x).sum(), updates={n: n + 1})
+    slow = bt.function(
+        [x], calling(lambda: (entered.set(), forked.wait(60)))(x).sum(), updates={n: n + 1}
+    )
     quick = bt.function([x], x.sum(), updates={n: n + 1})
     caller = threading.Thread(target=lambda: slow(np.ones(2)))
     caller.start()
@@ -231,22 +242,30 @@ def test_an_index_out_of_range_is_reported_as_with_one_thread():
     assert "77" in messages[0]
 
 
-@pytest.mark.parametrize("first, second", [((4, 1), (5,)), ((5,), (4, 5)), ((3, 1, 2), (4, 1)), ((2, 1, 1), (3, 5))])
+@pytest.mark.parametrize(
+    "first, second", [((4, 1), (5,)), ((5,), (4, 5)), ((3, 1, 2), (4, 1)), ((2, 1, 1), (3, 5))]
+)
 def test_partially_broadcast_batches_are_divided_among_threads(first, second):
     rng = np.random.default_rng(2)
     known = lambda shape: tuple(1 if n == 1 else None for n in shape)  # noqa: E731
     for n in (3, 20):
         a, b = rng.normal(size=(*first, n, n)) + 3 * n * np.eye(n), rng.normal(size=(*second, n, n))
         x, y = (pt.tensor(dtype="float64", shape=known(value.shape)) for value in (a, b))
-        for make in (lambda: pt.linalg.solve(x, y, b_ndim=2), lambda: pt.linalg.solve_sylvester(x, x, y),
-                     lambda: pt.linalg.solve(x, y, assume_a="sym", b_ndim=2), lambda: pt.linalg.lstsq(x, y)[0]):  # fmt: skip
+        for make in (
+            lambda: pt.linalg.solve(x, y, b_ndim=2),
+            lambda: pt.linalg.solve_sylvester(x, x, y),
+            lambda: pt.linalg.solve(x, y, assume_a="sym", b_ndim=2),
+            lambda: pt.linalg.lstsq(x, y)[0],
+        ):
             one, many = (bt.function([x, y], make(), threads=threads) for threads in (1, 3))
             assert _same([one(a, b)], [many(a, b)])
             program = io.StringIO()
             many.dprint("program", file=program)
             loops = [line for line in program.getvalue().splitlines() if line.startswith("  for ")]
             assert loops and all("in chunks" in line for line in loops), loops
-    expected = scipy.linalg.solve_sylvester(a[(0,) * len(first)], a[(0,) * len(first)], b[(0,) * len(second)])
+    expected = scipy.linalg.solve_sylvester(
+        a[(0,) * len(first)], a[(0,) * len(first)], b[(0,) * len(second)]
+    )
     got = bt.function([x, y], pt.linalg.solve_sylvester(x, x, y), threads=3)(a, b)
     np.testing.assert_allclose(got[(0,) * (got.ndim - 2)], expected, rtol=1e-9, atol=1e-12)
 
@@ -257,9 +276,14 @@ def test_batches_of_several_dimensions_are_divided_among_threads(shape):
     rng = np.random.default_rng(2)
     value = rng.normal(size=(*shape, 20, 20)) + 20 * np.eye(20)
     shared = value @ value.swapaxes(-1, -2)
-    for make, given in [(lambda x: pt.linalg.svd(x, compute_uv=False), value), (lambda x: pt.linalg.eigvalsh(x), shared),
-                        (lambda x: pt.linalg.qr(x)[0], value), (lambda x: pt.linalg.solve(x, x[..., 0], assume_a="sym", b_ndim=1), shared),
-                        (pt.linalg.det, value / 20), (pt.linalg.inv, value)]:  # fmt: skip
+    for make, given in [
+        (lambda x: pt.linalg.svd(x, compute_uv=False), value),
+        (lambda x: pt.linalg.eigvalsh(x), shared),
+        (lambda x: pt.linalg.qr(x)[0], value),
+        (lambda x: pt.linalg.solve(x, x[..., 0], assume_a="sym", b_ndim=1), shared),
+        (pt.linalg.det, value / 20),
+        (pt.linalg.inv, value),
+    ]:
         one, many = (bt.function([x], make(x), threads=threads) for threads in (1, 3))
         assert _same([one(given)], [many(given)])
     f = bt.function([x], pt.linalg.svd(x, compute_uv=False), threads=3)

@@ -27,7 +27,10 @@ ELEMENTWISE = {  # name: (JAX's function, lowest and highest argument)
 ONE = {  # functions of a 4 x 4 matrix with elements between 0.2 and 2
     "sum": (lambda x: x.sum(axis=0), lambda x: x.sum(axis=0)),
     "prod": (lambda x: pt.prod(x, axis=1), lambda x: jnp.prod(x, axis=1)),
-    "prod of zeros": (lambda x: pt.prod(pt.where(x > 1, x, 0.0), axis=1), lambda x: jnp.prod(jnp.where(x > 1, x, 0.0), axis=1)),
+    "prod of zeros": (
+        lambda x: pt.prod(pt.where(x > 1, x, 0.0), axis=1),
+        lambda x: jnp.prod(jnp.where(x > 1, x, 0.0), axis=1),
+    ),
     "mean": (lambda x: x.mean(axis=1), lambda x: x.mean(axis=1)),
     "var": (lambda x: x.var(axis=0), lambda x: x.var(axis=0)),
     "std": (lambda x: x.std(axis=0), lambda x: x.std(axis=0)),
@@ -44,16 +47,31 @@ ONE = {  # functions of a 4 x 4 matrix with elements between 0.2 and 2
     "indices": (lambda x: x[[0, 1], [3, 3]], lambda x: x[jnp.array([0, 1]), jnp.array([3, 3])]),
     "reversed": (lambda x: x[::-1, 1:] * x[:, :3], lambda x: x[::-1, 1:] * x[:, :3]),
     "set": (lambda x: x[1:3].set(x[0] ** 2), lambda x: x.at[1:3].set(x[0] ** 2)),
-    "add at": (lambda x: x[[1, 1, 0]].inc(x[3] ** 2), lambda x: x.at[jnp.array([1, 1, 0])].add(x[3] ** 2)),
-    "concatenate": (lambda x: pt.concatenate([x, x**2, x[:, :1]], axis=1), lambda x: jnp.concatenate([x, x**2, x[:, :1]], axis=1)),
+    "add at": (
+        lambda x: x[[1, 1, 0]].inc(x[3] ** 2),
+        lambda x: x.at[jnp.array([1, 1, 0])].add(x[3] ** 2),
+    ),
+    "concatenate": (
+        lambda x: pt.concatenate([x, x**2, x[:, :1]], axis=1),
+        lambda x: jnp.concatenate([x, x**2, x[:, :1]], axis=1),
+    ),
     "stack": (lambda x: pt.stack([x, 1 / x], axis=1), lambda x: jnp.stack([x, 1 / x], axis=1)),
     "reshape": (lambda x: x.reshape((2, 8)).T, lambda x: x.reshape((2, 8)).T),
     "dot": (lambda x: pt.dot(x, x.T), lambda x: jnp.dot(x, x.T)),
-    "cholesky": (lambda x: pt.linalg.cholesky(x @ x.T + 2 * np.eye(4)), lambda x: jnp.linalg.cholesky(x @ x.T + 2 * np.eye(4))),
-    "inv": (lambda x: pt.linalg.inv(x + 3 * np.eye(4)), lambda x: jnp.linalg.inv(x + 3 * np.eye(4))),
+    "cholesky": (
+        lambda x: pt.linalg.cholesky(x @ x.T + 2 * np.eye(4)),
+        lambda x: jnp.linalg.cholesky(x @ x.T + 2 * np.eye(4)),
+    ),
+    "inv": (
+        lambda x: pt.linalg.inv(x + 3 * np.eye(4)),
+        lambda x: jnp.linalg.inv(x + 3 * np.eye(4)),
+    ),
     "det": (lambda x: pt.linalg.det(x), lambda x: jnp.linalg.det(x)),
     "slogdet": (lambda x: pt.linalg.slogdet(x)[1], lambda x: jnp.linalg.slogdet(x)[1]),
-    "solve": (lambda x: pt.linalg.solve(x + 3 * np.eye(4), x[0], b_ndim=1), lambda x: jnp.linalg.solve(x + 3 * np.eye(4), x[0])),
+    "solve": (
+        lambda x: pt.linalg.solve(x + 3 * np.eye(4), x[0], b_ndim=1),
+        lambda x: jnp.linalg.solve(x + 3 * np.eye(4), x[0]),
+    ),
     "solve_triangular": (
         lambda x: pt.linalg.solve_triangular(x, x.T, lower=True),
         lambda x: linalg.solve_triangular(x, x.T, lower=True),
@@ -81,7 +99,14 @@ TWO = {  # functions of two vectors of 5 elements between 0.2 and 2
 }
 
 
-LATER = {"i0", "i1", "betaln", "gammainc", "gammaincc", "betainc"}  # tested once the library has them
+LATER = {
+    "i0",
+    "i1",
+    "betaln",
+    "gammainc",
+    "gammaincc",
+    "betainc",
+}  # tested once the library has them
 
 
 def available(names):
@@ -106,7 +131,9 @@ def compare(ours, theirs, values, second=True):
     gradient = jax.grad(theirs_cost, argnums=tuple(range(len(values))))
     expected = [*gradient(*values), jax.jvp(theirs, tuple(values), tuple(directions))[1]]
     if second:
-        outputs += bt.gradient.hessian_vector_product(cost, variables, [pt.constant(d) for d in directions])
+        outputs += bt.gradient.hessian_vector_product(
+            cost, variables, [pt.constant(d) for d in directions]
+        )
         expected += jax.jvp(gradient, tuple(values), tuple(directions))[1]
     for got, right in zip(bt.function(variables, outputs)(*values), expected, strict=True):
         np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-9)

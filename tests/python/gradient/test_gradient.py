@@ -18,9 +18,18 @@ FUNCTIONS = {
     "elementary": (lambda x: pt.exp(pt.sin(x)) * pt.tanh(x) + pt.log1p(x) * pt.sqrt(x), [A]),
     "special": (lambda x: pt.gammaln(x) + pt.erf(x) + pt.sigmoid(x) + pt.softplus(x), [A]),
     "power": (lambda x, y: x**y + pt.arctan2(x, y), [A, B]),
-    "choice": (lambda x, y: pt.maximum(x, y) + pt.where(x > y, x * y, y**2) + pt.clip(x, 0.8, 1.5), [A, B]),
-    "sums": (lambda x: x.sum(axis=0) * x.mean() + x.prod(axis=0) + x.max(axis=0) + x.var(axis=0), [A]),
-    "softmax": (lambda x: pt.special.log_softmax(x, axis=1) + pt.logsumexp(x, axis=0, keepdims=True), [A]),
+    "choice": (
+        lambda x, y: pt.maximum(x, y) + pt.where(x > y, x * y, y**2) + pt.clip(x, 0.8, 1.5),
+        [A, B],
+    ),
+    "sums": (
+        lambda x: x.sum(axis=0) * x.mean() + x.prod(axis=0) + x.max(axis=0) + x.var(axis=0),
+        [A],
+    ),
+    "softmax": (
+        lambda x: pt.special.log_softmax(x, axis=1) + pt.logsumexp(x, axis=0, keepdims=True),
+        [A],
+    ),
     "shapes": (lambda x: x.T.reshape((2, 6)).dimshuffle(1, "x", 0) * 2, [A]),
     "broadcasting": (lambda x, v: x * v + v, [A, V]),
     "indexing": (lambda x: x[1:, ::-1] * x[:-1, [0, 0, 3, 1]] + x[0, 1], [A]),
@@ -92,7 +101,9 @@ def test_consider_constant_and_known_grads():
 
 def test_jacobian_and_hessian(mode):
     x = pt.dvector("x")
-    f = bt.function([x], [bt.jacobian(x**2 * x[0], x), bt.hessian((x**3).sum() * x[0], x)], mode=mode)
+    f = bt.function(
+        [x], [bt.jacobian(x**2 * x[0], x), bt.hessian((x**3).sum() * x[0], x)], mode=mode
+    )
     v = np.array([1.0, 2.0, 3.0])
     jacobian, hessian = f(v)
     expected = np.diag(2 * v * v[0])
@@ -115,7 +126,9 @@ def test_products_with_jacobians(mode):
         np.testing.assert_allclose(a, [1.0, -2.0] @ J)
         np.testing.assert_allclose(b, J @ [1.0, -2.0])
     hv = bt.hessian_vector_product((x**3).sum(), [x], [v])[0]
-    np.testing.assert_allclose(bt.function([x, v], hv, mode=mode)([1.0, 2.0], [1.0, 1.0]), [6.0, 12.0])
+    np.testing.assert_allclose(
+        bt.function([x, v], hv, mode=mode)([1.0, 2.0], [1.0, 1.0]), [6.0, 12.0]
+    )
 
 
 def test_zero_grad():
@@ -157,7 +170,12 @@ def test_products_of_zeros_to_the_third_order(name, mode):
     x, u, v = pt.dvectors("x", "u", "v")
     cost = PRODUCTS[name](x)
     second = bt.hessian_vector_product(cost, [x], [u])[0]
-    derivatives = [bt.grad(cost, x), second, bt.pushforward(second, x, v), bt.pushforward(cost, x, u)]
+    derivatives = [
+        bt.grad(cost, x),
+        second,
+        bt.pushforward(second, x, v),
+        bt.pushforward(cost, x, u),
+    ]
     f = bt.function([x, u, v], derivatives, mode=mode)
     rng = np.random.default_rng(3)
     u0, v0 = rng.uniform(-1, 1, (2, 6))
@@ -170,8 +188,12 @@ def test_products_of_zeros_to_the_third_order(name, mode):
         h = 1e-4 * u0
         values = bt.function([x], [cost, bt.grad(cost, x)], mode=mode)
         above, below = values(at + h), values(at - h)
-        np.testing.assert_allclose(f(at, u0, v0)[3], (above[0] - below[0]) / 2e-4, rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(f(at, u0, v0)[1], (above[1] - below[1]) / 2e-4, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            f(at, u0, v0)[3], (above[0] - below[0]) / 2e-4, rtol=1e-6, atol=1e-6
+        )
+        np.testing.assert_allclose(
+            f(at, u0, v0)[1], (above[1] - below[1]) / 2e-4, rtol=1e-6, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("function", [pt.prod, pt.cumprod])
@@ -183,7 +205,10 @@ def test_products_of_empty_arrays_have_empty_gradients(function, mode):
 def test_derivatives_of_a_logarithm_ignore_elements_that_are_not_selected():
     scale, x = pt.dvector("scale"), pt.dmatrix("x")
     cost = pt.log(pt.diagonal(pt.exp(scale)[:, None] * x)).sum()  # log(x) is -inf off the diagonal
-    np.testing.assert_array_equal(bt.function([scale, x], bt.grad(cost, x))([1.0, 2.0], np.diag([2.0, 4.0])), np.diag([0.5, 0.25]))
+    np.testing.assert_array_equal(
+        bt.function([scale, x], bt.grad(cost, x))([1.0, 2.0], np.diag([2.0, 4.0])),
+        np.diag([0.5, 0.25]),
+    )
 
 
 def test_a_copy_is_a_variable_of_its_own():
@@ -193,4 +218,6 @@ def test_a_copy_is_a_variable_of_its_own():
         by_copy, by_x = bt.grad((copied**2 - x**2).sum(), [copied, x], consider_constant=None)
         f = bt.function([x], [copied, by_copy, by_x])
         assert [each.tolist() for each in f([1.0, 2.0])] == [[1, 2], [2, 4], [0, 0]]
-        assert len(bt.function([x], copied + 1).maker.fgraph.apply_nodes) == len(bt.function([x], x + 1).maker.fgraph.apply_nodes)
+        assert len(bt.function([x], copied + 1).maker.fgraph.apply_nodes) == len(
+            bt.function([x], x + 1).maker.fgraph.apply_nodes
+        )

@@ -20,9 +20,13 @@ def on_all(build, point, expected, mode):
     point = np.asarray(point, dtype=float)
     x = pt.tensor("x", dtype="float64", shape=(None,) * point.ndim)
     y = build(x)
-    close(bt.function([x], bt.grad(y.sum(), x), mode=mode, on_unused_input="ignore")(point), expected)
+    close(
+        bt.function([x], bt.grad(y.sum(), x), mode=mode, on_unused_input="ignore")(point), expected
+    )
     flat = np.eye(point.size).reshape((point.size, *point.shape))
-    forward = bt.function([x, t := x.type("t")], pushforward(y.sum(), x, t), mode=mode, on_unused_input="ignore")
+    forward = bt.function(
+        [x, t := x.type("t")], pushforward(y.sum(), x, t), mode=mode, on_unused_input="ignore"
+    )
     close([forward(point, row) for row in flat], np.ravel(expected))
 
 
@@ -30,19 +34,39 @@ ELEMENTWISE = {
     "sqrt": (lambda x: pt.switch(x > 0, pt.sqrt(x), 0), [-1, 0, 4], [0, 0, 0.25]),
     "x log x": (lambda x: pt.switch(x > 0, x * pt.log(x), 0), [-1, 0, 1], [0, 0, 1]),
     "scaled log": (lambda x: pt.switch(x > 0, 2 * pt.log(x), 0), [0, 2, -1], [0, 1, 0]),
-    "inside the unit circle": (lambda x: pt.switch(abs(x) < 1, pt.sqrt(1 - x * x), 0), [-2, 0, 1, 0.6], [0, 0, 0, -0.75]),
+    "inside the unit circle": (
+        lambda x: pt.switch(abs(x) < 1, pt.sqrt(1 - x * x), 0),
+        [-2, 0, 1, 0.6],
+        [0, 0, 0, -0.75],
+    ),
     "negative branch": (lambda x: pt.switch(x <= 0, 0, pt.sqrt(x)), [-1, 0, 4], [0, 0, 0.25]),
-    "nested": (lambda x: pt.switch(x > 0, pt.switch(x < 2, pt.log(x), pt.sqrt(x - 2)), 0), [0, 1, 6], [0, 1, 0.25]),
+    "nested": (
+        lambda x: pt.switch(x > 0, pt.switch(x < 2, pt.log(x), pt.sqrt(x - 2)), 0),
+        [0, 1, 6],
+        [0, 1, 0.25],
+    ),
     "both branches": (lambda x: pt.switch(x > 0, pt.log(x), pt.sqrt(-x)), [4, -4], [0.25, -0.25]),
-    "constants between": (lambda x: pt.switch(x > 0, 3 * (pt.sqrt(x) + 1) / 2 - 1, 0) * 4, [0, 4], [0, 1.5]),
+    "constants between": (
+        lambda x: pt.switch(x > 0, 3 * (pt.sqrt(x) + 1) / 2 - 1, 0) * 4,
+        [0, 4],
+        [0, 1.5],
+    ),
     "clip": (lambda x: pt.clip(pt.log(x), -10, 10), [0, 1, INF], [0, 1, 0]),
     "maximum": (lambda x: pt.maximum(pt.log(x), -10), [0, 2], [0, 0.5]),
     "minimum": (lambda x: pt.minimum(1 / x, 5), [0, 1], [0, -1]),
     "abs": (lambda x: pt.switch(x > 0, abs(pt.log(x)), 0), [0, 0.5], [0, -2]),
     "below the bound": (lambda x: pt.sqrt(pt.maximum(x, 0)), [-1, 4], [0, 0.25]),
-    "cast": (lambda x: pt.switch(x > 0, pt.sqrt(x).astype("float32").astype("float64"), 0), [0, 4], [0, 0.25]),
+    "cast": (
+        lambda x: pt.switch(x > 0, pt.sqrt(x).astype("float32").astype("float64"), 0),
+        [0, 4],
+        [0, 0.25],
+    ),
     "power": (lambda x: pt.switch(x > 0, x**0.3, 0), [0, 1], [0, 0.3]),
-    "data": (lambda x: pt.switch(pt.constant([True, False]), x * pt.constant([2.0, NAN]), 0), [1, 1], [2, 0]),
+    "data": (
+        lambda x: pt.switch(pt.constant([True, False]), x * pt.constant([2.0, NAN]), 0),
+        [1, 1],
+        [2, 0],
+    ),
 }
 
 
@@ -52,15 +76,31 @@ def test_elementwise(name, mode):
 
 
 MOVED = {
-    "sum": (lambda x: pt.switch(x[:, 0] > 0, pt.sqrt(x).sum(axis=1), 0), [[-1, 4], [4, 4]], [[0, 0], [0.25, 0.25]]),
-    "broadcast": (lambda x: pt.switch(pt.constant([[True], [False]]), (x**0.5)[None, :], 0)[:1], [4.0, 1], [0.25, 0.5]),
+    "sum": (
+        lambda x: pt.switch(x[:, 0] > 0, pt.sqrt(x).sum(axis=1), 0),
+        [[-1, 4], [4, 4]],
+        [[0, 0], [0.25, 0.25]],
+    ),
+    "broadcast": (
+        lambda x: pt.switch(pt.constant([[True], [False]]), (x**0.5)[None, :], 0)[:1],
+        [4.0, 1],
+        [0.25, 0.5],
+    ),
     "repeated and masked": (
         lambda x: pt.switch((x > 0)[None, :], pt.sqrt(x)[None, :] * pt.ones((3, 1)), 0),
         [-1, 0, 4],
         [0, 0, 0.75],
     ),
-    "reshape": (lambda x: pt.switch(x.ravel() > 0, pt.sqrt(x).reshape((4,)), 0), [[-1, 0], [4, 1]], [[0, 0], [0.25, 0.5]]),
-    "transpose": (lambda x: pt.switch(x.T > 0, pt.sqrt(x).T, 0), [[-1, 0], [4, 1]], [[0, 0], [0.25, 0.5]]),
+    "reshape": (
+        lambda x: pt.switch(x.ravel() > 0, pt.sqrt(x).reshape((4,)), 0),
+        [[-1, 0], [4, 1]],
+        [[0, 0], [0.25, 0.5]],
+    ),
+    "transpose": (
+        lambda x: pt.switch(x.T > 0, pt.sqrt(x).T, 0),
+        [[-1, 0], [4, 1]],
+        [[0, 0], [0.25, 0.5]],
+    ),
     "index": (lambda x: pt.sqrt(x)[1:], [0, 4, 1], [0, 0.25, 0.5]),
     "integer index": (lambda x: pt.sqrt(x)[2] + pt.sqrt(x)[1], [0, 4, 1], [0, 0.25, 0.5]),
     "gather": (lambda x: pt.sqrt(x)[pt.constant([1, 1, 2])], [0, 4, 1], [0, 0.5, 0.5]),
@@ -71,10 +111,18 @@ MOVED = {
     ),
     "boolean index": (lambda x: pt.sqrt(x)[x > 0], [0, 4], [0, 0.25]),
     "overwritten": (lambda x: pt.sqrt(x)[0].set(1.0), [0, 4], [0, 0.25]),
-    "overwritten by index": (lambda x: pt.sqrt(x)[pt.constant([0, 1])].set(1.0), [0, -1, 4], [0, 0, 0.25]),
+    "overwritten by index": (
+        lambda x: pt.sqrt(x)[pt.constant([0, 1])].set(1.0),
+        [0, -1, 4],
+        [0, 0, 0.25],
+    ),
     "overwritten, then a root": (lambda x: pt.sqrt(x[0].set(0.0)), [3, 4], [0, 0.25]),
     "join": (lambda x: pt.concatenate([pt.sqrt(x), x])[2:], [0, 4], [1, 1]),
-    "product": (lambda x: pt.switch(x[:, 0] > 0, pt.sqrt(x).prod(axis=1), 0), [[-1, 4], [4, 4]], [[0, 0], [0.5, 0.5]]),
+    "product": (
+        lambda x: pt.switch(x[:, 0] > 0, pt.sqrt(x).prod(axis=1), 0),
+        [[-1, 4], [4, 4]],
+        [[0, 0], [0.5, 0.5]],
+    ),
     "diagonal": (lambda x: pt.sqrt(x).diagonal(), [[1.0, 0], [0, 4]], [[0.5, 0], [0, 0.25]]),
 }
 
@@ -98,7 +146,9 @@ def test_nan_in_what_is_masked(mode):
 def test_derivatives_that_are_infinite_remain(mode):
     """Only zeros by structure are protected: a product of a zero that was computed with infinity is nan."""
     x = pt.dvector("x")
-    g = bt.function([x], bt.grad(pt.switch(x >= 0, pt.sqrt(x) ** 2, 0).sum(), x), mode=mode)(np.array([-1.0, 0, 4]))
+    g = bt.function([x], bt.grad(pt.switch(x >= 0, pt.sqrt(x) ** 2, 0).sum(), x), mode=mode)(
+        np.array([-1.0, 0, 4])
+    )
     assert g[0] == 0 and g[2] == 1 and (np.isnan(g[1]) or g[1] == 1)
 
 
@@ -138,9 +188,14 @@ def test_weights_that_are_zero(mode):
     close(g(0, 2, 800, 850), [np.exp(-50) / 2, 0.5, 0, 1])
     W = pt.dmatrix("W")
     rows = pt.log((W * pt.exp(c)).sum(axis=1)).sum()
-    close(bt.function([W, c], bt.grad(rows, W), mode=mode)([[0, 1], [2, 0]], [0, 0]), [[1, 1], [0.5, 0.5]])
+    close(
+        bt.function([W, c], bt.grad(rows, W), mode=mode)([[0, 1], [2, 0]], [0, 0]),
+        [[1, 1], [0.5, 0.5]],
+    )
     normalised = pt.log((w / w.sum() * pt.exp(c)).sum())
-    close(bt.function([w, c], bt.grad(normalised, w), mode=mode)([0, 1], [1, 0]), [np.exp(1) - 1, 0])
+    close(
+        bt.function([w, c], bt.grad(normalised, w), mode=mode)([0, 1], [1, 0]), [np.exp(1) - 1, 0]
+    )
 
 
 def test_sides_of_ifelse_that_do_not_run(mode):
@@ -176,7 +231,14 @@ def test_quotients_by_a_sum_of_exponentials(mode):
     v = pt.dvector("v")
     p = pt.exp(v) / pt.exp(v).sum()
     point = np.array([900.0, 900.0])
-    for shown, expected in [(p[0], 0.5), (p[:1], [0.5]), (p[::-1], [0.5, 0.5]), (p.reshape((2, 1)), [[0.5], [0.5]]), ((p * v).sum(), 900), (p[pt.constant([1])], [0.5])]:
+    for shown, expected in [
+        (p[0], 0.5),
+        (p[:1], [0.5]),
+        (p[::-1], [0.5, 0.5]),
+        (p.reshape((2, 1)), [[0.5], [0.5]]),
+        ((p * v).sum(), 900),
+        (p[pt.constant([1])], [0.5]),
+    ]:
         close(bt.function([v], shown, mode=mode)(point), expected)
     m = pt.dmatrix("m")
     q = pt.exp(m) / pt.exp(m).sum(axis=1, keepdims=True)
@@ -187,7 +249,9 @@ def test_quotients_by_a_sum_of_exponentials(mode):
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8"])
 def test_integers_are_stabilised_like_floats(dtype):
     i = pt.vector("i", dtype=dtype)
-    point = np.array([100, 0], dtype) if np.dtype(dtype).itemsize == 1 else np.array([3000, 0], dtype)
+    point = (
+        np.array([100, 0], dtype) if np.dtype(dtype).itemsize == 1 else np.array([3000, 0], dtype)
+    )
     x = point.astype(float)
     for value, expected in [
         (pt.log1p(pt.exp(i)), np.logaddexp(0, x)),
@@ -196,7 +260,9 @@ def test_integers_are_stabilised_like_floats(dtype):
         (pt.log(1 + pt.exp(i)), np.logaddexp(0, x)),
     ]:
         if value is not None:
-            np.testing.assert_allclose(bt.function([i], value, mode="FAST_RUN")(point), expected, rtol=1e-6)
+            np.testing.assert_allclose(
+                bt.function([i], value, mode="FAST_RUN")(point), expected, rtol=1e-6
+            )
 
 
 def test_scans(mode):
@@ -204,13 +270,20 @@ def test_scans(mode):
     ys = bt.scan(lambda e: pt.sqrt(e), sequences=[x], return_updates=False)
     masked = pt.switch(x > 0, ys, 0).sum()
     close(bt.function([x], bt.grad(masked, x), mode=mode)([-1.0, 0, 4]), [0, 0, 0.25])
-    last = bt.scan(lambda e, s: s + pt.switch(e > 0, pt.sqrt(e), 0), sequences=[x], outputs_info=[pt.constant(0.0, dtype="float64")], return_updates=False)[-1]
+    last = bt.scan(
+        lambda e, s: s + pt.switch(e > 0, pt.sqrt(e), 0),
+        sequences=[x],
+        outputs_info=[pt.constant(0.0, dtype="float64")],
+        return_updates=False,
+    )[-1]
     close(bt.function([x], bt.grad(last, x), mode=mode)([-1.0, 0, 4]), [0, 0, 0.25])
     state = bt.scan(lambda s: pt.sqrt(s), outputs_info=[x], n_steps=2, return_updates=False)[-1]
     first = bt.scan(lambda e: pt.sqrt(e), sequences=[x[0].set(0.0)], return_updates=False).sum()
     t = x.type("t")
     close(bt.function([x, t], pushforward(first, x, t), mode=mode)([3.0, 4], [1, 1]), 0.25)
-    roots = bt.scan(lambda s: pt.sqrt(s), outputs_info=[x[0].set(0.0)], n_steps=2, return_updates=False)[-1].sum()
+    roots = bt.scan(
+        lambda s: pt.sqrt(s), outputs_info=[x[0].set(0.0)], n_steps=2, return_updates=False
+    )[-1].sum()
     close(bt.function([x, t], pushforward(roots, x, t), mode=mode)([3.0, 1], [1, 1]), 0.25)
     close(bt.function([x], bt.grad(roots, x), mode=mode)([3.0, 1]), [0, 0.25])
     kept = pt.switch(x > 0, state, 0).sum()
@@ -223,13 +296,21 @@ def test_numbers_computed_from_masked_rows(mode):
     total = pt.log((w * pt.exp(w)).sum())
     cost = pt.sqrt(pt.maximum(w + total, 0)).sum()
     close(bt.function([w], bt.grad(cost, w), mode=mode)([0.0]), [0])
-    close(bt.function([w], bt.grad(pt.switch(w > 0, total, 0).sum(), w), mode=mode)([0.0, 0.0]), [0, 0])
+    close(
+        bt.function([w], bt.grad(pt.switch(w > 0, total, 0).sum(), w), mode=mode)([0.0, 0.0]),
+        [0, 0],
+    )
 
 
 def test_an_overwritten_element_that_a_sum_reaches(mode):
     x, w = pt.dvectors("x", "w")
     log = pt.log(w)
-    for expression in [x * log.sum(), log.sum() + 0 * x, x + log.sum(), pt.log(x * pt.sqrt(w).prod())]:
+    for expression in [
+        x * log.sum(),
+        log.sum() + 0 * x,
+        x + log.sum(),
+        pt.log(x * pt.sqrt(w).prod()),
+    ]:
         cost = pt.set_subtensor(pt.switch(x > 0, expression, 0)[0], 1.0).sum()
         f = bt.function([x, w], pt.grad(cost, w), mode=mode)
         assert f([-1.0, -1.0], [0.0, -1.0]).tolist() == [0, 0]
@@ -242,7 +323,11 @@ def test_lags_of_short_vectors(p, mode):
     w = pt.dvector("w")
     lags = [pt.log(w)[i : (i - p) or None] for i in range(p + 1)]
     total = sum(lag.sum() * (i + 1.0) for i, lag in enumerate(lags))
-    f = bt.function([w], [pt.grad(total, w), pt.grad(pt.prod(pt.stack([lag.sum() for lag in lags])), w)], mode=mode)
+    f = bt.function(
+        [w],
+        [pt.grad(total, w), pt.grad(pt.prod(pt.stack([lag.sum() for lag in lags])), w)],
+        mode=mode,
+    )
     for n in range(2 * p + 3):
         values = np.arange(n) * 1.0
         by_sum, by_product = f(values)

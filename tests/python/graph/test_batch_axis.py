@@ -7,9 +7,17 @@ import bitale as bt
 import bitale.tensor as pt
 
 rng = np.random.default_rng(0)
-x, v, s = pt.tensor("x", dtype="float64", shape=(4, 3)), pt.tensor("v", dtype="float64", shape=(3,)), pt.dscalar("s")
+x, v, s = (
+    pt.tensor("x", dtype="float64", shape=(4, 3)),
+    pt.tensor("v", dtype="float64", shape=(3,)),
+    pt.dscalar("s"),
+)
 count = 5
-values = {x: rng.normal(size=(count, 4, 3)), v: rng.normal(size=(count, 3)), s: rng.normal(size=count)}
+values = {
+    x: rng.normal(size=(count, 4, 3)),
+    v: rng.normal(size=(count, 3)),
+    s: rng.normal(size=count),
+}
 rows, matrix = np.array([3, 0, 0, 2]), rng.normal(size=(5, 4))
 i = pt.lscalar("i")
 
@@ -40,7 +48,9 @@ EXPRESSIONS = {
     "batch of matrices and vector": pt.dot(x, np.arange(3.0)),
     "batches of matrices": pt.dot(x, x.T),
     "batches of vectors": pt.dot(v, v) + pt.dot(x, v),
-    "steps": bt.scan(lambda row, last: last * 0.5 + row, sequences=[x], outputs_info=[v], return_updates=False),
+    "steps": bt.scan(
+        lambda row, last: last * 0.5 + row, sequences=[x], outputs_info=[v], return_updates=False
+    ),
 }
 
 
@@ -50,7 +60,9 @@ def test_values_and_gradients(name):
     last = {u: pt.tensor(u.name, dtype="float64", shape=(*u.type.shape, None)) for u in values}
     batched = bt.vectorize_graph(expression, last, batch_axis=-1)
     assert batched.ndim == expression.ndim + 1
-    slopes = bt.grad((pt.sin(batched) * 1.5).sum(), list(last.values()), disconnected_inputs="ignore")
+    slopes = bt.grad(
+        (pt.sin(batched) * 1.5).sum(), list(last.values()), disconnected_inputs="ignore"
+    )
     options = {"on_unused_input": "ignore"}
     function = bt.function([*last.values(), i], [batched, *slopes], **options)
     found = function(*(np.moveaxis(value, 0, -1) for value in values.values()), 1)
@@ -63,14 +75,18 @@ def test_values_and_gradients(name):
 
 def test_a_batch_of_none():
     many = pt.tensor("many", dtype="float64", shape=(4, 3, None))
-    function = bt.function([many], bt.vectorize_graph([pt.reshape(x, (2, -1)), x.flatten()], {x: many}, batch_axis=-1))
+    function = bt.function(
+        [many], bt.vectorize_graph([pt.reshape(x, (2, -1)), x.flatten()], {x: many}, batch_axis=-1)
+    )
     assert [value.shape for value in function(np.zeros((4, 3, 0)))] == [(2, 6, 0), (12, 0)]
 
 
 def test_what_has_no_form():
     many = pt.tensor("many", dtype="float64", shape=(3, 3, 5))
     square = pt.tensor("square", dtype="float64", shape=(3, 3))
-    with pytest.raises(NotImplementedError, match="Cholesky.*no form for batches along the last axis"):
+    with pytest.raises(
+        NotImplementedError, match="Cholesky.*no form for batches along the last axis"
+    ):
         bt.vectorize_graph(pt.linalg.cholesky(square), {square: many}, batch_axis=-1)
     with pytest.raises(NotImplementedError, match="no form for batches"):
         bt.vectorize_graph(v[i], {i: pt.lvector("i")}, batch_axis=-1)

@@ -264,7 +264,9 @@ def test_destroy_handler_and_supervisor():
     x = pt.dvector("x")
     out = pt.sqrt(pt.exp(x) + 1.0)
     f = bt.function([x], out, mode=bt.Mode("vm", "fast_run"))
-    handler = [feature for feature in f.fgraph.features if isinstance(feature, ft.DestroyHandler)][0]
+    handler = [feature for feature in f.fgraph.features if isinstance(feature, ft.DestroyHandler)][
+        0
+    ]
     assert handler.has_destroyers(f.fgraph)
     graph = bt.FunctionGraph([x], [out])
     graph.attach_feature(ft.DestroyHandler())
@@ -304,7 +306,9 @@ def test_shapes():
     first, second = graph.outputs
     (length,) = graph.shape_tuple(first)
     assert bt.pprint(length) == bt.pprint(graph.get_shape(first, -1))
-    assert graph.same_shape(first, graph.inputs[0], 0, 0) and not graph.same_shape(second, graph.inputs[1])
+    assert graph.same_shape(first, graph.inputs[0], 0, 0) and not graph.same_shape(
+        second, graph.inputs[1]
+    )
     assert graph.same_shape(graph.inputs[1], graph.inputs[1])
     graph.replace(first, graph.inputs[1])
     assert graph.same_shape(graph.outputs[0], graph.inputs[1])

@@ -8,7 +8,15 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.graph import ancestors, clone, equal_computations, explicit_graph_inputs, graph_inputs, node_count, toposort
+from bitale.graph import (
+    ancestors,
+    clone,
+    equal_computations,
+    explicit_graph_inputs,
+    graph_inputs,
+    node_count,
+    toposort,
+)
 
 
 def test_identity_of_nodes():
@@ -42,7 +50,11 @@ def test_ops():
     assert a.owner.op == b.owner.op and hash(a.owner.op) == hash(b.owner.op)
     assert a.owner.op != x.sum(axis=0).owner.op
     op = a.owner.op
-    assert type(op) is type(x.sum().owner.op) and type(op).__name__ == "CAReduce" and isinstance(op, bt.Op)
+    assert (
+        type(op) is type(x.sum().owner.op)
+        and type(op).__name__ == "CAReduce"
+        and isinstance(op, bt.Op)
+    )
     assert op.__props__["axis"] == (1,)
     assert repr(op) == op.name and repr(a.owner).startswith(op.name)
     assert equal_computations([op(x)], [a])
@@ -57,7 +69,9 @@ def test_source_location():
     x = pt.dvector("x")
     z = pt.exp(x)
     assert "test_graph.py" in z.owner.where and "test_source_location" in z.owner.where
-    assert "test_graph.py" in pt.ptp(x).owner.where  # although the node is built inside the package's Python code
+    assert (
+        "test_graph.py" in pt.ptp(x).owner.where
+    )  # although the node is built inside the package's Python code
     assert "test_graph.py" in x.where
 
 
@@ -147,7 +161,10 @@ def test_types():
         and hash(t) == hash(pt.TensorType("float32", (None, 3)))
     )
     assert pt.fmatrix.is_super(t) and not t.is_super(pt.fmatrix)
-    assert str(t) == "Matrix(float32, shape=(?, 3))" and repr(t) == "TensorType(float32, shape=(None, 3))"
+    assert (
+        str(t) == "Matrix(float32, shape=(?, 3))"
+        and repr(t) == "TensorType(float32, shape=(None, 3))"
+    )
     assert t("x").type == t and t.clone(dtype="int8").dtype == "int8"
     assert t.filter([[1, 2, 3]]).dtype == np.float32
     with pytest.raises(TypeError):
@@ -169,15 +186,27 @@ def test_types():
 def test_named_types_are_singletons():
     for name in ("dscalar", "lvector", "fmatrix", "brow", "wcol", "dtensor3", "dtensor7"):
         named = getattr(pt, name)
-        assert named("x").type is named and (named() if name == "brow" else named() + named()).type == named
+        assert (
+            named("x").type is named
+            and (named() if name == "brow" else named() + named()).type == named
+        )
     x = pt.dvector("x")
-    assert x.type is pt.dvector and x.sum().type is pt.dscalar and pt.vector(dtype="float64").type is pt.dvector
+    assert (
+        x.type is pt.dvector
+        and x.sum().type is pt.dscalar
+        and pt.vector(dtype="float64").type is pt.dvector
+    )
     assert pickle.loads(pickle.dumps(x)).type is pt.dvector
-    assert pt.TensorType("float64", ()) == pt.dscalar and pt.TensorType("float64", ()) is not pt.dscalar
+    assert (
+        pt.TensorType("float64", ()) == pt.dscalar
+        and pt.TensorType("float64", ()) is not pt.dscalar
+    )
 
 
 def test_constructors():
-    for prefix, dtype in dict(b="int8", w="int16", i="int32", l="int64", f="float32", d="float64").items():
+    for prefix, dtype in dict(
+        b="int8", w="int16", i="int32", l="int64", f="float32", d="float64"
+    ).items():
         for kind, shape in dict(
             scalar=(),
             vector=(None,),
@@ -201,10 +230,22 @@ def test_constructors():
         for several in (pt.vectors, pt.dvectors, pt.lvectors):
             assert [v.name for v in several(*given)] == ["x", "y", "z"]
     assert pt.dscalars("x").name == "x" and [v.name for v in pt.dscalars(["a", "b"])] == ["a", "b"]
-    assert pt.dvector("x", shape=(3,)).type.shape == (3,) and pt.dmatrix(shape=(None, 2)).type.shape == (None, 2)
-    for name, dtype in dict(int="int64", float="float64", double="float64", single="float32", uint="uint64", i4="int32").items():
-        assert pt.vector("x", dtype=name).dtype == pt.cast(pt.dscalar(), name).dtype == pt.zeros(2, dtype=name).dtype == dtype
-    assert pt.tensor(dtype="<f8", shape=()).dtype == "float64" and pt.dvector().astype("int").dtype == "int64"
+    assert pt.dvector("x", shape=(3,)).type.shape == (3,) and pt.dmatrix(
+        shape=(None, 2)
+    ).type.shape == (None, 2)
+    for name, dtype in dict(
+        int="int64", float="float64", double="float64", single="float32", uint="uint64", i4="int32"
+    ).items():
+        assert (
+            pt.vector("x", dtype=name).dtype
+            == pt.cast(pt.dscalar(), name).dtype
+            == pt.zeros(2, dtype=name).dtype
+            == dtype
+        )
+    assert (
+        pt.tensor(dtype="<f8", shape=()).dtype == "float64"
+        and pt.dvector().astype("int").dtype == "int64"
+    )
     for bad in [
         lambda: pt.vector("x", shape=(1, 2)),
         lambda: pt.row("x").type("y", shape=(3, 2)),
@@ -287,10 +328,18 @@ def test_op_classes():
     length = bt.function([x], x.shape[1]).maker.fgraph.outputs[0]
     assert isinstance(length.owner.op, Shape_i) and length.owner.op == Shape_i(1)
     total = x.sum(axis=0).owner.op
-    assert isinstance(total, Sum) and isinstance(total, CAReduce) and not isinstance(total, (Max, Elemwise))
-    assert isinstance(x[1:].owner.op, Subtensor) and isinstance(pt.set_subtensor(x[0], 1.0).owner.op, IncSubtensor)
+    assert (
+        isinstance(total, Sum)
+        and isinstance(total, CAReduce)
+        and not isinstance(total, (Max, Elemwise))
+    )
+    assert isinstance(x[1:].owner.op, Subtensor) and isinstance(
+        pt.set_subtensor(x[0], 1.0).owner.op, IncSubtensor
+    )
     assert isinstance((x @ x).owner.op, Dot) and isinstance(pt.concatenate([x, x]).owner.op, Join)
-    assert isinstance(pt.stack([x[0, 0], x[1, 1]]).owner.op, (MakeVector, Join)) and isinstance(x.reshape((-1,)).owner.op, Reshape)
+    assert isinstance(pt.stack([x[0, 0], x[1, 1]]).owner.op, (MakeVector, Join)) and isinstance(
+        x.reshape((-1,)).owner.op, Reshape
+    )
     assert isinstance(pt.arange(x.shape[0]).owner.op, ARange)
     with pytest.raises(TypeError, match="made by functions"):
         pt.fft.RFFTOp()
@@ -306,7 +355,9 @@ def test_op_classes_accept_pytensors_arguments():
     from bitale.tensor.sort import ArgSortOp, SortOp
 
     x, v = pt.dmatrix("x"), pt.dvector("v")
-    assert isinstance(CAReduce(pt.add, axis=0), Sum) and isinstance(CAReduce("maximum", (0, 1)), Max)
+    assert isinstance(CAReduce(pt.add, axis=0), Sum) and isinstance(
+        CAReduce("maximum", (0, 1)), Max
+    )
     assert bt.graph.equal_computations([CAReduce(bt.scalar.mul, axis=1)(x)], [pt.prod(x, axis=1)])
     with pytest.raises(NotImplementedError, match="reductions by"):
         CAReduce(pt.arctan2)
@@ -314,22 +365,37 @@ def test_op_classes_accept_pytensors_arguments():
     with pytest.raises(NotImplementedError, match="expected one axis"):
         Argmax((0, 1))
     assert DimShuffle(input_ndim=2, new_order=(1, "x", 0)).new_order == (1, "x", 0)
-    assert bt.graph.equal_computations([Join()(1, x, x)], [pt.join(1, x, x)]) and isinstance(Join(0), Join)
+    assert bt.graph.equal_computations([Join()(1, x, x)], [pt.join(1, x, x)]) and isinstance(
+        Join(0), Join
+    )
     assert isinstance(pt.sort(v).owner.op, SortOp) and isinstance(pt.argsort(v).owner.op, ArgSortOp)
-    assert isinstance(pt.fft.rfft(x).owner.op, pt.fft.RFFTOp) and x.__dot__(v).eval({x: [[1.0, 2.0]], v: [3.0, 4.0]}).tolist() == [11.0]
-    assert isinstance(pt.cumsum(v).owner.op, CumOp) and isinstance(pt.searchsorted(v, 1.0).owner.op, SearchsortedOp)
+    assert isinstance(pt.fft.rfft(x).owner.op, pt.fft.RFFTOp) and x.__dot__(v).eval(
+        {x: [[1.0, 2.0]], v: [3.0, 4.0]}
+    ).tolist() == [11.0]
+    assert isinstance(pt.cumsum(v).owner.op, CumOp) and isinstance(
+        pt.searchsorted(v, 1.0).owner.op, SearchsortedOp
+    )
 
 
 def test_op_classes_without_attributes():
     from bitale.tensor.blas import BatchedDot, Dot22Scalar, Gemm, Gemv
     from bitale.tensor.blockwise import Blockwise
-    from bitale.tensor.op_classes import CumOp, IfElse, Nonzero, SearchsortedOp, SortOp, SpecifyShape
+    from bitale.tensor.op_classes import (
+        CumOp,
+        IfElse,
+        Nonzero,
+        SearchsortedOp,
+        SortOp,
+        SpecifyShape,
+    )
     from bitale.tensor.special import LogSumExp, Softmax
 
     x, t, n = pt.dmatrix("x"), pt.dtensor3("t"), pt.lscalar("n")
     value = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
     same = bt.graph.equal_computations
-    assert same([CumOp(1, "mul")(x)], [pt.cumprod(x, 1)]) and isinstance(CumOp(0).make_node(x).op, CumOp)
+    assert same([CumOp(1, "mul")(x)], [pt.cumprod(x, 1)]) and isinstance(
+        CumOp(0).make_node(x).op, CumOp
+    )
     assert same([SortOp("stable", 0)(x)], [pt.sort(x, 0)]) and same(Nonzero()(x), x.nonzero())
     assert same([SearchsortedOp("right")(x[0], 1.0)], [pt.searchsorted(x[0], 1.0, "right")])
     assert SpecifyShape()(x, 2, None).type.shape == (2, None)
@@ -340,10 +406,16 @@ def test_op_classes_without_attributes():
         CumOp(0, "max")
     assert same([BatchedDot()(t, t)], [pt.matmul(t, t)])
     np.testing.assert_allclose(Softmax(axis=0)(value).eval(), np.exp(value) / np.exp(value).sum(0))
-    np.testing.assert_allclose(LogSumExp(axis=1, keepdims=True)(value).eval(), np.log(np.exp(value).sum(1, keepdims=True)))
+    np.testing.assert_allclose(
+        LogSumExp(axis=1, keepdims=True)(value).eval(), np.log(np.exp(value).sum(1, keepdims=True))
+    )
     np.testing.assert_allclose(Dot22Scalar()(value, value.T, 2.0).eval(), 2 * value @ value.T)
-    np.testing.assert_allclose(Gemm(True)(np.ones((2, 2)), 2.0, value, value.T, 0.5).eval(), 0.5 + 2 * value @ value.T)
-    np.testing.assert_allclose(Gemv()(np.ones(2), 2.0, value, np.ones(3), 0.5).eval(), 0.5 + 2 * value.sum(1))
+    np.testing.assert_allclose(
+        Gemm(True)(np.ones((2, 2)), 2.0, value, value.T, 0.5).eval(), 0.5 + 2 * value @ value.T
+    )
+    np.testing.assert_allclose(
+        Gemv()(np.ones(2), 2.0, value, np.ones(3), 0.5).eval(), 0.5 + 2 * value.sum(1)
+    )
 
     class Form(bt.graph.Op):
         itypes, otypes = [pt.dmatrix, pt.dvector], [pt.dscalar]
@@ -365,18 +437,43 @@ def test_op_classes_without_attributes():
 
 
 @pytest.mark.parametrize(
-    "index", [np.s_[1], np.s_[1:, 2], np.s_[::-1], np.s_[-3:, ::2], np.s_[[0, 2]], np.s_[:, [1, 1]], np.s_[[0, 1], [2, 0]], np.s_[1:2]]
+    "index",
+    [
+        np.s_[1],
+        np.s_[1:, 2],
+        np.s_[::-1],
+        np.s_[-3:, ::2],
+        np.s_[[0, 2]],
+        np.s_[:, [1, 1]],
+        np.s_[[0, 1], [2, 0]],
+        np.s_[1:2],
+    ],
 )
 def test_the_index_of_a_node_is_recovered(index):
-    from bitale.tensor.op_classes import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
-    from bitale.tensor.subtensor import flatten_index_variables, get_idx_list, indices_from_subtensor
+    from bitale.tensor.op_classes import (
+        AdvancedIncSubtensor,
+        AdvancedSubtensor,
+        IncSubtensor,
+        Subtensor,
+    )
+    from bitale.tensor.subtensor import (
+        flatten_index_variables,
+        get_idx_list,
+        indices_from_subtensor,
+    )
 
     x, value = pt.dmatrix("x"), np.arange(12.0).reshape(3, 4)
-    index = tuple(np.array(part) if isinstance(part, list) else part for part in (index if isinstance(index, tuple) else (index,)))
+    index = tuple(
+        np.array(part) if isinstance(part, list) else part
+        for part in (index if isinstance(index, tuple) else (index,))
+    )
     is_advanced = any(isinstance(part, np.ndarray) for part in index)
     node = x[index].owner
     assert isinstance(node.op, AdvancedSubtensor if is_advanced else Subtensor)
-    for found in (indices_from_subtensor(node.inputs[1:], node.op.idx_list), get_idx_list(node.inputs, node.op.idx_list)):
+    for found in (
+        indices_from_subtensor(node.inputs[1:], node.op.idx_list),
+        get_idx_list(node.inputs, node.op.idx_list),
+    ):
         np.testing.assert_array_equal(x[found].eval({x: value}), value[index])
     changed = pt.set_subtensor(x[index], 7.0).owner
     assert isinstance(changed.op, AdvancedIncSubtensor if is_advanced else IncSubtensor)
@@ -387,7 +484,9 @@ def test_the_index_of_a_node_is_recovered(index):
     listed, flat = flatten_index_variables(index)
     built = (AdvancedSubtensor if is_advanced else Subtensor)(listed)(x, *flat)
     assert bt.graph.equal_computations([built], [x[index]])
-    setting = (AdvancedIncSubtensor if is_advanced else IncSubtensor)(listed, set_instead_of_inc=True)
+    setting = (AdvancedIncSubtensor if is_advanced else IncSubtensor)(
+        listed, set_instead_of_inc=True
+    )
     np.testing.assert_array_equal(setting(x, 7.0, *flat).eval({x: value}), expected)
     with pytest.raises(NotImplementedError, match="inplace"):
         IncSubtensor(listed, inplace=True)
@@ -402,23 +501,36 @@ def test_slices_in_canonical_form():
     step = pt.lscalar("step")
     numbers = list(range(7))
     form, order = get_canonical_form_slice(slice(start, stop, step), length)
-    by_variables = bt.function([start, stop, step, length], [form.start, form.stop, form.step, order])
+    by_variables = bt.function(
+        [start, stop, step, length], [form.start, form.stop, form.step, order]
+    )
     for s in (1, 3, -1, -2, -9):
         form, order = get_canonical_form_slice(slice(start, stop, s), length)
-        bounds = bt.function([start, stop, length], [form.start, form.stop, slice_len(slice(start, stop, s), length)])
+        bounds = bt.function(
+            [start, stop, length], [form.start, form.stop, slice_len(slice(start, stop, s), length)]
+        )
         for a in (-9, -7, -2, 0, 3, 7, 9):
             for b in (-9, -3, -1, 0, 4, 7, 8):
                 expected = numbers[a:b:s]
                 low, high, count = map(int, bounds(a, b, 7))
-                assert numbers[low : high : form.step][::order] == expected and count == len(expected)
+                assert numbers[low : high : form.step][::order] == expected and count == len(
+                    expected
+                )
                 low, high, each, turned = map(int, by_variables(a, b, s, 7))
                 assert numbers[low:high:each][::turned] == expected
                 known, order_known = get_canonical_form_slice(slice(a, b, s), 7)
-                assert numbers[known][::order_known] == expected and all(type(part) is int for part in (known.start, known.stop, known.step))
+                assert numbers[known][::order_known] == expected and all(
+                    type(part) is int for part in (known.start, known.stop, known.step)
+                )
     at, _ = get_canonical_form_slice(start, length)
     assert at.eval({start: -2, length: 7}) == 5 and get_canonical_form_slice(-2, 7) == (5, 1)
     whole, order = get_canonical_form_slice(slice(None, None, -1), length)
-    assert (int(whole.start.eval({length: 7})), int(whole.stop.eval({length: 7})), whole.step, order) == (0, 7, 1, -1)
+    assert (
+        int(whole.start.eval({length: 7})),
+        int(whole.stop.eval({length: 7})),
+        whole.step,
+        order,
+    ) == (0, 7, 1, -1)
 
 
 def test_shared_variables_of_a_copied_graph_are_collected():
@@ -428,14 +540,30 @@ def test_shared_variables_of_a_copied_graph_are_collected():
     s, counter = bt.shared(2.0, "s"), bt.shared(1.0, "counter")
     counter.default_update = counter + 1
     inputs, outputs, (copies, updates, _, shared) = rebuild_collect_shared(
-        {"sum": x * s + counter, "input": bt.Out(x, borrow=True)}, [bt.In(x)], replace={s: y}, updates={counter: counter * x}, copy_inputs_over=False
+        {"sum": x * s + counter, "input": bt.Out(x, borrow=True)},
+        [bt.In(x)],
+        replace={s: y},
+        updates={counter: counter * x},
+        copy_inputs_over=False,
     )
-    assert inputs[0] is not x and copies[x] is inputs[0] and outputs["input"].variable is inputs[0] and shared == [counter]
+    assert (
+        inputs[0] is not x
+        and copies[x] is inputs[0]
+        and outputs["input"].variable is inputs[0]
+        and shared == [counter]
+    )
     # both updates of the counter apply
     assert updates[counter].eval({inputs[0]: 3.0}) == 3 and counter.get_value() == 2
     assert outputs["sum"].eval({inputs[0]: 3.0, y: 5.0}) == 17
-    inputs, outputs, (_, updates, _, shared) = rebuild_collect_shared([x * s + counter], [x], updates=[(s, s + x)])
-    assert inputs == [x] and shared == [s, counter] and set(updates) == {s, counter} and updates[counter].eval() == 4
+    inputs, outputs, (_, updates, _, shared) = rebuild_collect_shared(
+        [x * s + counter], [x], updates=[(s, s + x)]
+    )
+    assert (
+        inputs == [x]
+        and shared == [s, counter]
+        and set(updates) == {s, counter}
+        and updates[counter].eval() == 4
+    )
     assert set(rebuild_collect_shared(x * counter, [x], no_default_updates=True)[2][1]) == set()
     with pytest.raises(ValueError, match="twice"):
         rebuild_collect_shared(x, [x], updates=[(s, x), (s, x)])
@@ -458,7 +586,10 @@ def test_op_classes_of_composed_functions():
         (basic.AllocEmpty("float32")(2, 3), np.zeros((2, 3), "float32")),
         (basic.TensorFromScalar()(3), np.asarray(3, "int8")),
         (basic.ScalarFromTensor()(pt.constant(3)), np.asarray(3, "int8")),
-        (basic.Choose("clip")(np.array([0, 9]), [[1, 2], [3, 4]]), np.choose([0, 9], [[1, 2], [3, 4]], mode="clip")),
+        (
+            basic.Choose("clip")(np.array([0, 9]), [[1, 2], [3, 4]]),
+            np.choose([0, 9], [[1, 2], [3, 4]], mode="clip"),
+        ),
         (basic.PermuteRowElements()(v, np.array([2, 0, 1])), v[[2, 0, 1]]),
         (extra_ops.Repeat(axis=1)(x, 2), np.repeat(x, 2, 1)),
         (extra_ops.Unique()(v), np.unique(v)),
@@ -474,7 +605,11 @@ def test_op_classes_of_composed_functions():
     for expression, expected in cases:
         value = expression.eval()
         assert value.dtype == expected.dtype and np.array_equal(value, expected)
-    assert isinstance(basic.Eye(), basic.Eye) and not isinstance(basic.Eye(), JoinDims) and {"Eye", "JoinDims"} <= set(formula_classes.__all__)
+    assert (
+        isinstance(basic.Eye(), basic.Eye)
+        and not isinstance(basic.Eye(), JoinDims)
+        and {"Eye", "JoinDims"} <= set(formula_classes.__all__)
+    )
     assert repr(basic.Eye("int64")) == "Eye(dtype='int64')" and not isinstance(pt.eye(3), basic.Eye)
     with pytest.raises(TypeError, match="expected as arguments dtype"):
         basic.Eye(shape=3)
@@ -486,5 +621,9 @@ def test_an_op_equals_the_function_that_applies_it():
     x = pt.dvector("x")
     op = pt.exp(x).owner.op
     assert op == pt.exp and pt.exp == op and op != pt.log and op in (pt.log, pt.exp)
-    assert pt.isnan(x).owner.op == pt.isnan and (pt.ivector() & 1).owner.op == pt.and_ and (x + x).owner.op == pt.add
+    assert (
+        pt.isnan(x).owner.op == pt.isnan
+        and (pt.ivector() & 1).owner.op == pt.and_
+        and (x + x).owner.op == pt.add
+    )
     assert op != len and op != None and op != "exp" and x.type != None  # noqa: E711

@@ -96,5 +96,7 @@ def test_example(capsys, tmp_path):
 def test_x_times_y_over_y_is_x():
     x, y = at.dvectors("x", "y")
     f = bitale.function([x, y], x * y / y, mode="FAST_RUN", on_unused_input="ignore")
-    assert f.maker.fgraph.apply_nodes == set() or all("Mul" not in str(n.op) for n in f.maker.fgraph.apply_nodes)
+    assert f.maker.fgraph.apply_nodes == set() or all(
+        "Mul" not in str(n.op) for n in f.maker.fgraph.apply_nodes
+    )
     np.testing.assert_array_equal(f([1.0, 2.0], [3.0, 4.0]), [1.0, 2.0])

@@ -129,7 +129,9 @@ def test_scalars_and_python_numbers(linker):
     assert [v.item() for v in bt.function([x], Count()(x), mode=linker)([1.5, 2.0])] == [2, 3.5]
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int32", "uint64", "float32", "float64"]
+)
 def test_dtypes(linker, dtype):
     class Flip(Op):
         __props__ = ()
@@ -150,7 +152,9 @@ def test_nodes_keep_the_op_object():
     y = op(x, name="y")
     assert y.owner.op is op and y.name == "y" and type(y.owner.op) is Scale
     assert y.owner.clone().op is op and y.owner.clone_with_new_inputs([pt.dvector()]).op is op
-    assert [node.op for node in bt.function([x], y + 1).fgraph.toposort() if isinstance(node.op, Scale)] == [op]
+    assert [
+        node.op for node in bt.function([x], y + 1).fgraph.toposort() if isinstance(node.op, Scale)
+    ] == [op]
 
 
 def test_equal_ops_are_computed_once():
@@ -171,6 +175,7 @@ def test_names_types_and_default_output():
         default_output = 1
 
     assert Two()(pt.dvector()).type == pt.dscalar
+
     class Named(Op):
         __props__ = ()
 
@@ -243,16 +248,30 @@ def test_views_and_destroyed_inputs(linker):
     f = bt.function([v], [Overwrite()(v), v + 1, Overwrite()(pt.exp(v)), pt.exp(v)], mode=linker)
     for given in (np.zeros(3), np.zeros(500)):
         a, b, c, d = f(given)
-        assert not given.any() and (a == -1).all() and (b == 1).all() and (c == -1).all() and (d == 1).all()
+        assert (
+            not given.any()
+            and (a == -1).all()
+            and (b == 1).all()
+            and (c == -1).all()
+            and (d == 1).all()
+        )
 
 
 def test_as_op(linker):
     a, b = pt.dmatrix("a"), pt.dvector("b")
     f = bt.function([a, b], times(a, b) + 1, mode=linker)
     np.testing.assert_allclose(f([[1.0, 2.0]], [3.0, 4.0]), [12.0])
-    assert times.__doc__ == "A product." and str(times) == "FromFunctionOp{times}" and pickle.loads(pickle.dumps(times)) is times
+    assert (
+        times.__doc__ == "A product."
+        and str(times) == "FromFunctionOp{times}"
+        and pickle.loads(pickle.dumps(times)) is times
+    )
 
-    @wrap_py(pt.dvector, (pt.dvector, pt.lscalar), infer_shape=lambda fgraph, node, shapes: [shapes[0], ()])
+    @wrap_py(
+        pt.dvector,
+        (pt.dvector, pt.lscalar),
+        infer_shape=lambda fgraph, node, shapes: [shapes[0], ()],
+    )
     def parts(x):
         return x[::-1], np.int64(len(x))
 
@@ -330,7 +349,9 @@ def test_disconnected_and_undefined():
             return [cotangents[0], grad_undefined(self, 1, inputs[1], "It jumps.")]
 
     x, y = pt.dvectors("x", "y")
-    assert bt.function([x, y], bt.grad(Pick()(x, y).sum(), x), on_unused_input="ignore")([1.0], [1.0]).tolist() == [1]
+    assert bt.function([x, y], bt.grad(Pick()(x, y).sum(), x), on_unused_input="ignore")(
+        [1.0], [1.0]
+    ).tolist() == [1]
     with pytest.raises(bt.DisconnectedInputError):
         bt.grad(Pick()(x, y).sum(), y)
     with pytest.raises(bt.NullTypeGradError, match="It jumps"):
@@ -353,7 +374,9 @@ def test_batches(linker):
     both = bt.vectorize_graph([times(a, b)], {b: pt.dmatrix("bs")})[0]
     bs = bt.graph.explicit_graph_inputs([both])[1]
     f = bt.function([a, bs], both, mode=linker)
-    np.testing.assert_allclose(f(np.ones((2, 3)), [[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]), [[6, 6], [1, 1]])
+    np.testing.assert_allclose(
+        f(np.ones((2, 3)), [[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]), [[6, 6], [1, 1]]
+    )
 
     class Own(Scale):
         def vectorize(self, node, x):
@@ -395,7 +418,9 @@ def test_a_formula_is_native():
     shown = f.dprint(file="str")
     assert "Softplus2" not in shown and "perform" not in shown
     assert not any(isinstance(node.op, Softplus2) for node in f.fgraph.toposort())
-    assert len(f.fgraph.toposort()) == len(bt.function([x], (2 * pt.log1p(pt.exp(x))).sum()).fgraph.toposort())
+    assert len(f.fgraph.toposort()) == len(
+        bt.function([x], (2 * pt.log1p(pt.exp(x))).sum()).fgraph.toposort()
+    )
     np.testing.assert_allclose(f([0.5, -1.0]), (2 * np.log1p(np.exp([0.5, -1.0]))).sum())
     assert f.rewrite_report is not None
     callback = bt.function([x], Scale(2.0)(x))
@@ -406,10 +431,14 @@ def test_a_formula_without_rewriting(linker):
     x = pt.dvector("x")
     expected = 2 * np.log1p(np.exp([0.5, -1.0]))
     for mode in (linker, linker.excluding("expand"), bt.Mode("vm", "None")):
-        np.testing.assert_allclose(bt.function([x], Softplus2()(x), mode=mode)([0.5, -1.0]), expected)
+        np.testing.assert_allclose(
+            bt.function([x], Softplus2()(x), mode=mode)([0.5, -1.0]), expected
+        )
     g = bt.function([x], bt.grad(Softplus2()(x).sum(), x), mode=linker)
     np.testing.assert_allclose(g([0.5, -1.0]), 2 / (1 + np.exp([-0.5, 1.0])))
-    np.testing.assert_allclose(bt.function([x], bt.grad(bt.grad(Softplus2()(x).sum(), x).sum(), x))([0.0]), [0.5])
+    np.testing.assert_allclose(
+        bt.function([x], bt.grad(bt.grad(Softplus2()(x).sum(), x).sum(), x))([0.0]), [0.5]
+    )
 
 
 def test_formulas_within_formulas():
@@ -424,7 +453,11 @@ def test_formulas_within_formulas():
     x = pt.dvector("x")
     f = bt.function([x], Outer()(x))
     np.testing.assert_allclose(f([0.0]), [2 * np.log(2)])
-    assert [type(n.op) for n in f.fgraph.toposort() if isinstance(n.op, Op) and type(n.op).__module__ == __name__] == [Scale]
+    assert [
+        type(n.op)
+        for n in f.fgraph.toposort()
+        if isinstance(n.op, Op) and type(n.op).__module__ == __name__
+    ] == [Scale]
     with pytest.raises(RecursionError):
         Endless()(x)
 
@@ -437,7 +470,9 @@ def test_debug_mode_compares_formula_and_perform():
     x = pt.dvector("x")
     with pytest.raises(Exception, match="expand"):
         bt.function([x], Wrong()(x), mode="DebugMode")([1.0])
-    np.testing.assert_allclose(bt.function([x], Softplus2()(x), mode="DebugMode")([0.0]), [2 * np.log(2)])
+    np.testing.assert_allclose(
+        bt.function([x], Softplus2()(x), mode="DebugMode")([0.0]), [2 * np.log(2)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -491,7 +526,11 @@ BAD = {
     "reversed view": (store(lambda x: x[::-1]), ValueError, "is a view of input 0"),
     "write": (write_into_input, ValueError, "read-only"),
     "cell": (replace_cell, TypeError, r"output_storage\[0\] was replaced"),
-    "count": (lambda inputs, output_storage: output_storage.append([inputs[0]]), ValueError, "2 entries"),
+    "count": (
+        lambda inputs, output_storage: output_storage.append([inputs[0]]),
+        ValueError,
+        "2 entries",
+    ),
     "raises": (lambda inputs, output_storage: {}["missing"], KeyError, "missing"),
 }
 
@@ -516,7 +555,9 @@ def test_bad_performs(linker, case):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
 @pytest.mark.parametrize("of_state", [False, True])
-@pytest.mark.parametrize("case", ["dtype", "rank", "nothing", "text", "view", "write", "count", "raises"])
+@pytest.mark.parametrize(
+    "case", ["dtype", "rank", "nothing", "text", "view", "write", "count", "raises"]
+)
 def test_bad_performs_in_scan_steps(linker, case, of_state):
     """A node that does not depend on the state is hoisted out of the loop, and errors still refer to the user's node
     and line."""
@@ -611,7 +652,9 @@ def test_lengths_that_depend_on_the_output():
             return [(node.outputs[0].shape[0],)]
 
     x = pt.dvector("x")
-    with pytest.raises(ValueError, match="Own.infer_shape: a length is computed from the node's own output"):
+    with pytest.raises(
+        ValueError, match="Own.infer_shape: a length is computed from the node's own output"
+    ):
         bt.function([x], Own(2.0)(x))([1.0])
 
 
@@ -625,7 +668,9 @@ def test_exceptions_while_building_name_the_node(method):
     y = type("Bad", (Scale,), {method: fails})(2.0)(x)
     with pytest.raises(LookupError, match="mine") as caught:
         bt.function([x], bt.grad(y.sum(), x) + y)
-    assert "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_op.py" in caught.value.__notes__[0]
+    assert (
+        "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_op.py" in caught.value.__notes__[0]
+    )
 
 
 class Unusual(Op):
@@ -648,7 +693,10 @@ def test_unusual_results(linker):
     assert result(np.broadcast_to(2.0, (3,))).tolist() == [2, 2, 2]
     assert result(np.arange(3.0).view(np.recarray)).tolist() == [0, 1, 2]
     assert result(np.empty(0)).tolist() == []
-    for storage in (lambda inputs, outputs: outputs.clear(), lambda inputs, outputs: outputs[0].clear()):
+    for storage in (
+        lambda inputs, outputs: outputs.clear(),
+        lambda inputs, outputs: outputs[0].clear(),
+    ):
         with pytest.raises((TypeError, ValueError), match="output_storage"):
             bt.function([x], Plain(storage)(x), mode=linker)([1.0])
 
@@ -722,7 +770,9 @@ def test_bad_nodes():
     with pytest.raises(NotImplementedError, match="neither make_node nor itypes"):
         type("Empty", (Op,), {})()(x)
     with pytest.raises(NotImplementedError, match="neither perform nor emit"):
-        bt.function([x], type("Empty", (Op,), {"itypes": [pt.dvector], "otypes": [pt.dvector]})()(x))([1.0])
+        bt.function(
+            [x], type("Empty", (Op,), {"itypes": [pt.dvector], "otypes": [pt.dvector]})()(x)
+        )([1.0])
     with pytest.raises(TypeError, match="expected types"):
         type("Types", (Op,), {"itypes": ["float64"], "otypes": [pt.dvector]})()(x)
     with pytest.raises(TypeError, match="dmatrix|shape=\\(None, None\\)"):
@@ -742,7 +792,9 @@ def test_bad_props():
         pass
 
     x = pt.dvector("x")
-    with pytest.raises(TypeError, match=r"Listed.__props__: the value of `factor` can't be hashed: \[1, 2\]"):
+    with pytest.raises(
+        TypeError, match=r"Listed.__props__: the value of `factor` can't be hashed: \[1, 2\]"
+    ):
         Listed([1, 2])(x)
     with pytest.raises(TypeError, match="names `missing`, which the object has not"):
         type("Lacks", (Scale,), {"__props__": ("missing",)})(2.0)(x)
@@ -786,7 +838,10 @@ def test_exceptions_of_derivatives_name_the_node():
     x = pt.dvector("x")
     with pytest.raises(LookupError, match="mine") as caught:
         bt.grad(Bad(2.0)(x).sum(), x)
-    assert "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_exceptions_of_derivatives" in caught.value.__notes__[0]
+    assert (
+        "Bad{factor=2.0}" in caught.value.__notes__[0]
+        and "test_exceptions_of_derivatives" in caught.value.__notes__[0]
+    )
 
 
 @pytest.mark.parametrize("pattern", [[], [[True]], [[True, False], [True, False]], 3])
@@ -805,8 +860,15 @@ def test_bad_connection_patterns(pattern):
 
 def test_equality_hash_and_text():
     assert Scale(2.0) == Scale(2.0) != Scale(3.0) and hash(Scale(2.0)) == hash(Scale(2.0))
-    assert Plain() != Plain() and Sorted2() == Sorted2() and Scale(2.0) != pt.exp(pt.dvector()).owner.op
-    assert str(Scale(2.0)) == repr(Scale(2.0)) == Scale(2.0).name == "Scale{factor=2.0}" and str(Sorted2()) == "Sorted2"
+    assert (
+        Plain() != Plain()
+        and Sorted2() == Sorted2()
+        and Scale(2.0) != pt.exp(pt.dvector()).owner.op
+    )
+    assert (
+        str(Scale(2.0)) == repr(Scale(2.0)) == Scale(2.0).name == "Scale{factor=2.0}"
+        and str(Sorted2()) == "Sorted2"
+    )
     x = pt.dvector("x")
     assert "Scale{factor=2.0}" in bt.dprint(Scale(2.0)(x), file="str")
     named = Scale(2.0)
@@ -831,7 +893,9 @@ def test_equality_hash_and_text():
         def __hash__(self):
             return self.number % 10
 
-    assert bt._core.equal_computations([Own(3)(x)], [Own(13)(x)]) and not bt._core.equal_computations([Own(3)(x)], [Own(4)(x)])
+    assert bt._core.equal_computations(
+        [Own(3)(x)], [Own(13)(x)]
+    ) and not bt._core.equal_computations([Own(3)(x)], [Own(4)(x)])
 
 
 def test_copies():
@@ -852,7 +916,9 @@ def test_pickles():
     assert pickle.loads(pickle.dumps(Scale(2.0))) == Scale(2.0)
     y = pt.exp(Scale(2.0)(x) + Scale(2.0)(x * 2)) + times(pt.dmatrix("m"), x).sum()
     y2, x2 = pickle.loads(pickle.dumps((y, x)))
-    assert bt._core.equal_computations([y2], [y], bt.graph.graph_inputs([y2]), bt.graph.graph_inputs([y]))
+    assert bt._core.equal_computations(
+        [y2], [y], bt.graph.graph_inputs([y2]), bt.graph.graph_inputs([y])
+    )
     assert len({id(node.op) for node in bt.graph.toposort([y2]) if isinstance(node.op, Scale)}) == 1
 
     class Local(Scale):
@@ -867,9 +933,13 @@ def test_pickles():
     held.lock = threading.Lock()
     y = held(x)
     for refused in (y, bt.function([x], y), bt.graph.FunctionGraph([x], [y])):
-        with pytest.raises(TypeError, match="pickling the op Scale.*its `lock` can't be stored") as caught:
+        with pytest.raises(
+            TypeError, match="pickling the op Scale.*its `lock` can't be stored"
+        ) as caught:
             pickle.dumps(refused)
-        assert "node     Scale{factor=2.0}(x)" in str(caught.value) and "test_op.py" in str(caught.value)
+        assert "node     Scale{factor=2.0}(x)" in str(caught.value) and "test_op.py" in str(
+            caught.value
+        )
 
 
 def test_methods_of_library_ops():
@@ -881,8 +951,12 @@ def test_methods_of_library_ops():
     assert storage[0][0].tolist() == [1, 1]
     (g,) = op.pullback([x], [y], [pt.ones_like(y)])
     assert bt.function([x], g)([0.0]).tolist() == [1]
-    assert len(op.infer_shape(None, y.owner, [(x.shape[0],)])[0]) == 1 and op.do_constant_folding(None, y.owner)
-    assert op.vectorize(y.owner, pt.dmatrix()).outputs[0].ndim == 2 and op.connection_pattern(y.owner) == [[True]]
+    assert len(op.infer_shape(None, y.owner, [(x.shape[0],)])[0]) == 1 and op.do_constant_folding(
+        None, y.owner
+    )
+    assert op.vectorize(y.owner, pt.dmatrix()).outputs[0].ndim == 2 and op.connection_pattern(
+        y.owner
+    ) == [[True]]
     z = pt.sin(x)
     for wrong in (
         lambda: op.perform(z.owner, [np.zeros(2)], [[None]]),
@@ -908,7 +982,9 @@ def test_rules_for_a_class_and_for_an_op():
         return [node.inputs[0] * node.op.factor]
 
     mode = bt.get_mode("FAST_RUN").register((of_class, 0.5))
-    assert bt.function([x], Scale(2.0)(x) + Sorted2()(x)[0], mode=mode)([1.0]).tolist() == [3] and seen == [2.0]
+    assert bt.function([x], Scale(2.0)(x) + Sorted2()(x)[0], mode=mode)([1.0]).tolist() == [
+        3
+    ] and seen == [2.0]
 
     @bt.rewrite.node_rewriter([Scale(3.0)], name="one_scale_of_this_test")
     def of_op(fgraph, node):
@@ -967,7 +1043,9 @@ def test_two_threads_run_perform_concurrently(linker):
     x = pt.dvector("x")
     f = bt.function([x], pt.exp(Plain(meet)(x)), mode=linker)
     got = {}
-    threads = [threading.Thread(target=lambda k=k: got.__setitem__(k, f([float(k)])[0])) for k in range(2)]
+    threads = [
+        threading.Thread(target=lambda k=k: got.__setitem__(k, f([float(k)])[0])) for k in range(2)
+    ]
     for t in threads:
         t.start()
     for t in threads:
@@ -1091,7 +1169,9 @@ def test_ops_and_nodes_are_freed():
             x_count = sys.getrefcount(x)
     del op, node
     gc.collect()
-    assert len(refs) == 0 and len(gc.get_objects()) - before < 1000 and sys.getrefcount(x) == x_count
+    assert (
+        len(refs) == 0 and len(gc.get_objects()) - before < 1000 and sys.getrefcount(x) == x_count
+    )
 
 
 def test_functions_release_their_ops():

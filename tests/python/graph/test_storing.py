@@ -21,7 +21,9 @@ def again(thing, protocol=pickle.HIGHEST_PROTOCOL):
 
 
 def same(a, b):
-    return bt._core.equal_computations([a], [b], bt.graph.graph_inputs([a]), bt.graph.graph_inputs([b]))
+    return bt._core.equal_computations(
+        [a], [b], bt.graph.graph_inputs([a]), bt.graph.graph_inputs([b])
+    )
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
@@ -31,7 +33,12 @@ def test_graphs(protocol):
     y.name = "y"
     g = bt.grad((pt.concatenate([y, y * 2]) ** 2).sum(), x)
     stored = again([g, y, x], protocol)
-    assert stored[1].name == "y" and stored[2].name == "x" and same(stored[0], g) and same(stored[1], y)
+    assert (
+        stored[1].name == "y"
+        and stored[2].name == "x"
+        and same(stored[0], g)
+        and same(stored[1], y)
+    )
     assert stored[2] in bt.graph.graph_inputs([stored[0]])
 
 
@@ -39,7 +46,12 @@ def test_leaves():
     x = pt.tensor("x", dtype="float32", shape=(2, None))
     assert again(x).type == x.type and again(x) is not x and again(x.type) == x.type
     c = pt.constant(np.array([1, 2], "int8"), name="c")
-    assert again(c).name == "c" and again(c).dtype == "int8" and again(c).data.tolist() == [1, 2] and again(c).type == c.type
+    assert (
+        again(c).name == "c"
+        and again(c).dtype == "int8"
+        and again(c).data.tolist() == [1, 2]
+        and again(c).type == c.type
+    )
     s = bt.shared(np.ones(2), "s", shape=(2,))
     t = again(s)
     t.set_value([5.0, 6.0])
@@ -67,7 +79,11 @@ def test_several_outputs_and_shared_variables():
     a, b = s + 1, s * 2
     first, second, held = again((a, b, s))
     held.set_value([3.0, 4.0])
-    assert first.eval().tolist() == [4, 5] and second.eval().tolist() == [6, 8] and s.get_value().tolist() == [0, 0]
+    assert (
+        first.eval().tolist() == [4, 5]
+        and second.eval().tolist() == [6, 8]
+        and s.get_value().tolist() == [0, 0]
+    )
 
 
 def test_a_long_chain():
@@ -91,7 +107,15 @@ def test_many_variables_that_depend_on_each_other(step):
 
 def test_every_elementwise_function_and_reduction():
     x = pt.dmatrix("x")
-    for y in (pt.sum(x, axis=1), pt.max(x), pt.argmax(x, axis=0), pt.cumsum(x, axis=1), x.T, x.reshape((-1,)), pt.dot(x, x)):
+    for y in (
+        pt.sum(x, axis=1),
+        pt.max(x),
+        pt.argmax(x, axis=0),
+        pt.cumsum(x, axis=1),
+        x.T,
+        x.reshape((-1,)),
+        pt.dot(x, x),
+    ):
         assert same(again(y), y)
 
 
@@ -100,13 +124,18 @@ def test_function_graphs(mode):
     graph = bt.function([x], [pt.exp(x) * 2 + s, x.sum()], mode=mode).fgraph
     stored = again(graph)
     stored.check_integrity()
-    assert len(stored) == len(graph) and [v.name for v in stored.inputs] == [v.name for v in graph.inputs]
+    assert len(stored) == len(graph) and [v.name for v in stored.inputs] == [
+        v.name for v in graph.inputs
+    ]
     assert bt._core.equal_computations(stored.outputs, graph.outputs, stored.inputs, graph.inputs)
     stored.replace(stored.outputs[1], stored.outputs[1] + 1)
 
 
 def test_modes():
-    for mode in (bt.get_mode("FAST_RUN").excluding("fusion"), bt.Mode("vm", "fast_compile").including("stabilize")):
+    for mode in (
+        bt.get_mode("FAST_RUN").excluding("fusion"),
+        bt.Mode("vm", "fast_compile").including("stabilize"),
+    ):
         assert repr(again(mode)) == repr(mode)
     with pytest.raises(NotImplementedError, match="own"):
         pickle.dumps(bt.get_mode("FAST_RUN").register((lambda graph: None, 1.0)))
@@ -124,10 +153,20 @@ def test_functions(mode):
     )
     f([1.0, 2.0])
     g = again(f)
-    assert g.name == "step" and repr(g.mode) == repr(f.mode) and g["count"] == 1 and g["s"].tolist() == [2, 3]
+    assert (
+        g.name == "step"
+        and repr(g.mode) == repr(f.mode)
+        and g["count"] == 1
+        and g["s"].tolist() == [2, 3]
+    )
     result = g([1.0, 1.0])
     assert result["a"].tolist() == [3, 3] and result["b"] == 5
-    assert f["count"] == 1 and f["s"].tolist() == [2, 3] and g["count"] == 2 and g["s"].tolist() == [3, 4]
+    assert (
+        f["count"] == 1
+        and f["s"].tolist() == [2, 3]
+        and g["count"] == 2
+        and g["s"].tolist() == [3, 4]
+    )
     both = again([f, s, f])
     both[0]([1.0, 1.0])
     assert both[1].get_value().tolist() == [3, 4] and both[0] is both[2]
@@ -183,7 +222,9 @@ def table_of_0_1():
     add = (x + 1.0).owner.op
     name, attributes = bt._core.stored_op(pt.sum(x, axis=0).owner.op)
     kinds = ["bool", "int", "float", "str", "dtype", "ints", "object"]
-    total = bt._core.op_of_stored(name, [(attribute, kinds.index(kind), value) for attribute, kind, value in attributes])
+    total = bt._core.op_of_stored(
+        name, [(attribute, kinds.index(kind), value) for attribute, kind, value in attributes]
+    )
     leaves = [x, pt.constant(np.array([1.0, 2.0]))]
     return leaves, [add, total], [0, 1], [0, 1, None, (0, 0), None], {(1, 0): "y"}
 
@@ -208,11 +249,17 @@ def test_a_later_format_is_refused():
         storing._table(*table_of_0_1(), 3)
 
 
-@pytest.mark.parametrize("old, new", [
-    ("scalar.own.ElemwiseOfOwn", "scalar.user_ops.ElemwiseOfUser"), ("tensor.unexported.SliceType", "tensor.pytensor_functions.SliceType"),
-    ("tensor.unexported.NoneTypeT", "tensor.pytensor_functions.NoneTypeT"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("scalar.own.ElemwiseOfOwn", "scalar.user_ops.ElemwiseOfUser"),
+        ("tensor.unexported.SliceType", "tensor.pytensor_functions.SliceType"),
+        ("tensor.unexported.NoneTypeT", "tensor.pytensor_functions.NoneTypeT"),
+    ],
+)
 def test_classes_are_found_where_earlier_pickles_name_them(old, new):
     before, after = (path.rpartition(".") for path in (old, new))
     text = f"cbitale.{before[0]}\n{before[2]}\n."  # what pickle's first protocol stores of a class
-    assert pickle.loads(text.encode()) is getattr(importlib.import_module(f"bitale.{after[0]}"), after[2])
+    assert pickle.loads(text.encode()) is getattr(
+        importlib.import_module(f"bitale.{after[0]}"), after[2]
+    )

@@ -1,6 +1,5 @@
 """Traversal of graphs, copies and replacement, by the functions of PyTensor's graph modules."""
 
-
 import pytest
 
 import bitale as bt
@@ -19,20 +18,28 @@ def graph():
 def test_traversal(graph):
     x, y, a, b, z = graph
     up = lambda v: v.owner and v.owner.inputs  # noqa: E731
-    assert list(traversal.walk([b], up)) == [b, a, y, x] and list(traversal.walk([b], up, bfs=False)) == [b, y, a, x]
+    assert list(traversal.walk([b], up)) == [b, a, y, x] and list(
+        traversal.walk([b], up, bfs=False)
+    ) == [b, y, a, x]
     assert dict(traversal.walk([b], up, return_children=True))[b] == [a, y]
     assert list(traversal.apply_ancestors([z])) == [z.owner, b.owner, a.owner]
     assert list(traversal.apply_ancestors([z], [b])) == [z.owner]
-    assert traversal.apply_depends_on(z.owner, a.owner) and not traversal.apply_depends_on(a.owner, [z.owner, b.owner])
+    assert traversal.apply_depends_on(z.owner, a.owner) and not traversal.apply_depends_on(
+        a.owner, [z.owner, b.owner]
+    )
     assert {x, y, a, b, z} <= set(traversal.vars_between([x, y], [z]))
-    assert y in set(traversal.orphans_between([x], [z])) and y not in set(traversal.orphans_between([x, y], [z]))
+    assert y in set(traversal.orphans_between([x], [z])) and y not in set(
+        traversal.orphans_between([x, y], [z])
+    )
     assert set(traversal.applys_between([a], [z])) == {b.owner, z.owner}
     assert traversal.io_toposort([a, y], [z]) == [b.owner, z.owner]
     clients = {}
     traversal.io_toposort([x, y], [z], clients=clients)
     assert clients[a] == [b] and clients[b] == [z]
     assert traversal.get_var_by_name([z], "y") == (y,)
-    assert set(traversal.truncated_graph_inputs([z], [b])) >= {b} and x not in traversal.truncated_graph_inputs([z], [b])
+    assert set(traversal.truncated_graph_inputs([z], [b])) >= {
+        b
+    } and x not in traversal.truncated_graph_inputs([z], [b])
     assert set(traversal.truncated_graph_inputs([b], [b, a])) == {b, a, y}
     assert traversal.truncated_graph_inputs([z]) == [z]
 
@@ -41,7 +48,11 @@ def test_traversal_of_deep_graphs():
     y = x = pt.dscalar("x")
     for _ in range(20_000):
         y = pt.exp(y)
-    assert len(traversal.io_toposort([x], [y])) == sum(1 for _ in traversal.apply_ancestors(y)) == 20_000
+    assert (
+        len(traversal.io_toposort([x], [y]))
+        == sum(1 for _ in traversal.apply_ancestors(y))
+        == 20_000
+    )
     assert len(basic.clone_get_equiv([x], [y])) == 40_001
     assert basic.as_string([x], [y])[0].count("Exp") == 20_000
 
@@ -72,7 +83,11 @@ def test_copies(graph):
     kept, again = bt.graph.clone([x, y], [z], copy_inputs=False)
     assert kept == [x, y] and again[0] is not z and basic.equal_computations(again, [z])
     memo = basic.clone_get_equiv([x, y], [z], memo={x: pt.dscalar("w")})
-    assert memo[x].name == "w" and memo[a].owner.inputs == [memo[x]] and memo[b.owner].outputs == [memo[b]]
+    assert (
+        memo[x].name == "w"
+        and memo[a].owner.inputs == [memo[x]]
+        and memo[b.owner].outputs == [memo[b]]
+    )
     s = bt.shared(1.0)
     assert basic.clone_get_equiv([x], [x * s], copy_orphans=False)[s] is s
     assert basic.as_string([x], [a + a]) == ["Add(*1 -> Exp(x), *1)"]
@@ -83,7 +98,12 @@ def test_copies(graph):
 def test_graphs_within_ops():
     x = pt.dscalar("x")
     inner = bt.compile.OpFromGraph([x], [pt.exp(x)])
-    assert isinstance(inner, op.HasInnerGraph) and not isinstance(pt.exp(x).owner.op, op.HasInnerGraph)
+    assert isinstance(inner, op.HasInnerGraph) and not isinstance(
+        pt.exp(x).owner.op, op.HasInnerGraph
+    )
     assert traversal.get_var_by_name([inner(pt.dscalar("other"))], "other")[0].name == "other"
     y = pt.dscalar("y")
-    assert op.io_connection_pattern([x, y], [x * y, bt.gradient.disconnected_grad(x) + y]) == [[True, False], [True, True]]
+    assert op.io_connection_pattern([x, y], [x * y, bt.gradient.disconnected_grad(x) + y]) == [
+        [True, False],
+        [True, True],
+    ]

@@ -68,7 +68,9 @@ class Contains(Op):
 def test_functions(linker):
     interval, by, x = IntervalType()("interval"), pt.dscalar("by"), pt.dvector("x")
     wider = Widen()(interval, pt.exp(by))
-    f = bt.function([interval, by, x], [wider, Contains()(wider, x) * 2, interval], mode=bt.Mode(linker))
+    f = bt.function(
+        [interval, by, x], [wider, Contains()(wider, x) * 2, interval], mode=bt.Mode(linker)
+    )
     for given in (Interval(0, 1), (0, 1)):  # filter converts the tuple to an Interval
         got = f(given, 0.0, [1.5, 3.0])
         assert got[0] == Interval(-1, 2) and got[1].tolist() == [2, 0] and got[2] == Interval(0, 1)
@@ -82,7 +84,12 @@ def test_functions(linker):
 def test_shared_variables(mode):
     interval = shared_of(IntervalType(), Interval(0, 1), "interval")
     assert isinstance(interval, bt.compile.SharedVariable)
-    f = bt.function([], Contains()(interval, np.array([-0.5, 0.5])), updates={interval: Widen()(interval, 1.0)}, mode=mode if mode == "DebugMode" else bt.Mode(mode))
+    f = bt.function(
+        [],
+        Contains()(interval, np.array([-0.5, 0.5])),
+        updates={interval: Widen()(interval, 1.0)},
+        mode=mode if mode == "DebugMode" else bt.Mode(mode),
+    )
     assert f().tolist() == [0, 1] and f().tolist() == [1, 1]
     assert interval.get_value() == Interval(-2, 3)
     interval.set_value((5, 6))
@@ -106,9 +113,13 @@ def test_equality_hash_text():
     assert IntervalType() == IntervalType() != IntervalType(False)
     assert hash(IntervalType()) == hash(IntervalType())
     assert repr(IntervalType(False)) == "IntervalType{closed=False}"
-    assert IntervalType().is_super(IntervalType()) and not IntervalType().is_super(IntervalType(False))
+    assert IntervalType().is_super(IntervalType()) and not IntervalType().is_super(
+        IntervalType(False)
+    )
     assert not IntervalType().is_super(pt.dvector) and not pt.dvector.is_super(IntervalType())
-    assert IntervalType()("x").type == IntervalType() and IntervalType().make_variable("x").name == "x"
+    assert (
+        IntervalType()("x").type == IntervalType() and IntervalType().make_variable("x").name == "x"
+    )
     kind = IntervalType()
     assert kind("x").type is kind
     with pytest.raises(TypeError):
@@ -132,10 +143,17 @@ def test_types_define_the_class_of_their_variables():
     x = RichIntervalType()("x")
     assert type(x) is IntervalVariable and type(IntervalType()("x")) is bt.graph.Variable
     wide = x.widened(pt.dscalar("by"))
-    assert type(wide) is IntervalVariable and wide.owner.inputs[0] is x and wide.owner.outputs[0] is wide
+    assert (
+        type(wide) is IntervalVariable
+        and wide.owner.inputs[0] is x
+        and wide.owner.outputs[0] is wide
+    )
     again = pickle.loads(pickle.dumps(wide))
     assert type(again) is IntervalVariable and type(again.owner.inputs[0]) is IntervalVariable
-    assert pt.TensorType.variable_type is pt.TensorVariable and pt.TensorType.constant_type is pt.TensorConstant
+    assert (
+        pt.TensorType.variable_type is pt.TensorVariable
+        and pt.TensorType.constant_type is pt.TensorConstant
+    )
 
     class WrongType(IntervalType):
         variable_type = int
@@ -146,12 +164,18 @@ def test_types_define_the_class_of_their_variables():
 
 def test_values():
     kind = IntervalType()
-    assert kind.is_valid_value(Interval(0, 1)) and not kind.is_valid_value((0, 1)) and not kind.is_valid_value(3)
+    assert (
+        kind.is_valid_value(Interval(0, 1))
+        and not kind.is_valid_value((0, 1))
+        and not kind.is_valid_value(3)
+    )
     assert kind.filter((0, 1)) == Interval(0, 1)
     assert kind.values_eq(Interval(0, 1), Interval(0, 1))
     assert kind.values_eq_approx(Interval(0, 1), Interval(0, 1 + 1e-12))
     assert pt.dvector.is_valid_value(np.zeros(2)) and not pt.dvector.is_valid_value([1.0, 2.0])
-    assert pt.dvector.values_eq_approx(np.zeros(2), np.full(2, 1e-12)) and not pt.dvector.values_eq(np.zeros(2), np.ones(2))
+    assert pt.dvector.values_eq_approx(np.zeros(2), np.full(2, 1e-12)) and not pt.dvector.values_eq(
+        np.zeros(2), np.ones(2)
+    )
 
     class Nothing(bt.graph.Type):
         pass
@@ -172,10 +196,15 @@ def test_pickle_and_copy():
     again = pickle.loads(pickle.dumps(Widen()(shared, 1.0))).owner.inputs[0]
     assert again.get_value() == Interval(0, 1) and again.name == "s"
     assert pickle.loads(pickle.dumps(IntervalType(False))) == IntervalType(False)
-    assert copy.copy(IntervalType(False)) == IntervalType(False) == copy.deepcopy(IntervalType(False))
+    assert (
+        copy.copy(IntervalType(False)) == IntervalType(False) == copy.deepcopy(IntervalType(False))
+    )
     held = IntervalType()
     held.opened = open(__file__)
-    with held.opened, pytest.raises(TypeError, match="pickling the type .*its `opened` can't be stored"):
+    with (
+        held.opened,
+        pytest.raises(TypeError, match="pickling the type .*its `opened` can't be stored"),
+    ):
         pickle.dumps(held("interval"))
 
 

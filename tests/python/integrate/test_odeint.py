@@ -41,10 +41,22 @@ def test_exponential_decay():
     np.testing.assert_allclose(gradient, -2.0 * exact[-1, 1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("rtol, atol, most", [(1e-4, 1e-6, 40.0), (1e-7, 1e-8, 40.0), (1e-10, 1e-10, 40.0)])
+@pytest.mark.parametrize(
+    "rtol, atol, most", [(1e-4, 1e-6, 40.0), (1e-7, 1e-8, 40.0), (1e-10, 1e-10, 40.0)]
+)
 def test_the_error_follows_the_tolerances(rtol, atol, most):
-    y = odeint(lotka_volterra, [30.0, 4.0], np.arange(21.0), 0.55, 0.028, 0.8, 0.024, rtol=rtol, atol=atol).eval()
-    exact = reference(lambda t, y, *p: lotka_volterra(y, t, *p), [30.0, 4.0], np.arange(21.0), 0.55, 0.028, 0.8, 0.024)
+    y = odeint(
+        lotka_volterra, [30.0, 4.0], np.arange(21.0), 0.55, 0.028, 0.8, 0.024, rtol=rtol, atol=atol
+    ).eval()
+    exact = reference(
+        lambda t, y, *p: lotka_volterra(y, t, *p),
+        [30.0, 4.0],
+        np.arange(21.0),
+        0.55,
+        0.028,
+        0.8,
+        0.024,
+    )
     error = np.max(np.abs(y - exact) / (atol + rtol * np.abs(exact)))
     assert 0.01 < error < most
 
@@ -71,7 +83,9 @@ def test_states_of_any_rank(method):
     a = np.array([[0.0, 1.0], [-1.0, 0.0]])
     y = odeint(lambda y, t: pt.dot(a, y), np.eye(2), TIMES, rtol=1e-9, atol=1e-9, method=method)
     assert y.type.shape == (6, 2, 2)
-    np.testing.assert_allclose(y.eval()[-1], [[np.cos(2), np.sin(2)], [-np.sin(2), np.cos(2)]], atol=1e-7)
+    np.testing.assert_allclose(
+        y.eval()[-1], [[np.cos(2), np.sin(2)], [-np.sin(2), np.cos(2)]], atol=1e-7
+    )
 
 
 def van_der_pol(y, t, mu):
@@ -97,13 +111,25 @@ def test_stiff_systems(name):
     f, y0, times, parameters, exact = STIFF[name]
     theta = pt.vector("theta", shape=(len(parameters),))
     for sensitivity in ("adjoint", "forward"):
-        y = odeint(f, y0, times, *theta, rtol=1e-8, atol=1e-11, method="rodas4", max_steps=2000, sensitivity=sensitivity)
+        y = odeint(
+            f,
+            y0,
+            times,
+            *theta,
+            rtol=1e-8,
+            atol=1e-11,
+            method="rodas4",
+            max_steps=2000,
+            sensitivity=sensitivity,
+        )
         cost = (y[-1] / exact).sum()
         value, gradient = bt.function([theta], [y[-1], bt.grad(cost, theta)])(parameters)
         np.testing.assert_allclose(value, exact, rtol=2e-6)
         f_cost = bt.function([theta], cost)
         differences = central_differences(f_cost, parameters, 1e-4 * np.array(parameters))
-        np.testing.assert_allclose(gradient * parameters, differences * parameters, rtol=1e-3, atol=1e-6)
+        np.testing.assert_allclose(
+            gradient * parameters, differences * parameters, rtol=1e-3, atol=1e-6
+        )
 
 
 def test_an_explicit_method_needs_too_many_steps_for_a_stiff_system():
@@ -112,16 +138,30 @@ def test_an_explicit_method_needs_too_many_steps_for_a_stiff_system():
         odeint(f, y0, times, *parameters, max_steps=2000).eval()
 
 
-@pytest.mark.parametrize("method, sensitivity", [("dopri5", "adjoint"), ("dopri5", "forward"), ("rodas4", "adjoint"), ("rodas4", "forward")])
+@pytest.mark.parametrize(
+    "method, sensitivity",
+    [("dopri5", "adjoint"), ("dopri5", "forward"), ("rodas4", "adjoint"), ("rodas4", "forward")],
+)
 def test_gradients_by_everything_and_tangents(method, sensitivity):
     y0, theta, times = pt.dvector("y0"), pt.dvector("theta"), pt.dvector("times")
     tolerance = 1e-11 if method == "dopri5" else 1e-9
     y = odeint(
-        lotka_volterra, y0, times, *[theta[k] for k in range(4)], rtol=tolerance, atol=tolerance, method=method, sensitivity=sensitivity
+        lotka_volterra,
+        y0,
+        times,
+        *[theta[k] for k in range(4)],
+        rtol=tolerance,
+        atol=tolerance,
+        method=method,
+        sensitivity=sensitivity,
     )
     weights = np.random.default_rng(0).standard_normal((6, 2))
     cost = (y * weights).sum()
-    point = [np.array([30.0, 4.0]), np.array([0.55, 0.028, 0.8, 0.024]), np.array([0.0, 0.9, 2.0, 2.0, 3.5, 6.0])]
+    point = [
+        np.array([30.0, 4.0]),
+        np.array([0.55, 0.028, 0.8, 0.024]),
+        np.array([0.0, 0.9, 2.0, 2.0, 3.5, 6.0]),
+    ]
     value = bt.function([y0, theta, times], cost)
     gradients = bt.function([y0, theta, times], bt.grad(cost, [y0, theta, times]))(*point)
     for k in range(2):
@@ -132,8 +172,15 @@ def test_gradients_by_everything_and_tangents(method, sensitivity):
         difference = (value(*point[:2], point[2] + one) - value(*point[:2], point[2] - one)) / 2e-5
         np.testing.assert_allclose(gradients[2][i], difference, rtol=2e-6)
     tangents = [pt.dvector() for _ in range(3)]
-    forward = bt.function([y0, theta, times, *tangents], bt.gradient.pushforward([cost], [y0, theta, times], tangents)[0])
-    directions = [np.array([1.0, -2.0]), np.array([0.1, 0.01, -0.2, 0.02]), np.array([0.3, 0.1, 0.0, 0.2, -0.4, 0.5])]
+    forward = bt.function(
+        [y0, theta, times, *tangents],
+        bt.gradient.pushforward([cost], [y0, theta, times], tangents)[0],
+    )
+    directions = [
+        np.array([1.0, -2.0]),
+        np.array([0.1, 0.01, -0.2, 0.02]),
+        np.array([0.3, 0.1, 0.0, 0.2, -0.4, 0.5]),
+    ]
     expected = sum(g @ d for g, d in zip(gradients, directions))
     np.testing.assert_allclose(forward(*point, *directions), expected, rtol=1e-6)
 
@@ -141,9 +188,21 @@ def test_gradients_by_everything_and_tangents(method, sensitivity):
 def test_rejected_steps_that_leave_the_domain_do_not_reach_the_gradient():
     # The first trial steps make the argument of the root negative.
     k = pt.dscalar("k")
-    y = odeint(lambda y, t: -k * pt.sqrt(y) * (1 + 100 * pt.exp(-1000 * (t - 0.5) ** 2)), 1.0, [0.0, 1.0], rtol=1e-6, atol=1e-9)
+    y = odeint(
+        lambda y, t: -k * pt.sqrt(y) * (1 + 100 * pt.exp(-1000 * (t - 0.5) ** 2)),
+        1.0,
+        [0.0, 1.0],
+        rtol=1e-6,
+        atol=1e-9,
+    )
     value, gradient = bt.function([k], [y[-1], bt.grad(y[-1], k)])(0.2)
-    integral = solve_ivp(lambda t, y: [1 + 100 * np.exp(-1000 * (t - 0.5) ** 2)], (0, 1), [0.0], rtol=1e-12, max_step=0.01).y[0, -1]
+    integral = solve_ivp(
+        lambda t, y: [1 + 100 * np.exp(-1000 * (t - 0.5) ** 2)],
+        (0, 1),
+        [0.0],
+        rtol=1e-12,
+        max_step=0.01,
+    ).y[0, -1]
     np.testing.assert_allclose(value, (1 - 0.1 * integral) ** 2, rtol=1e-4)
     np.testing.assert_allclose(gradient, -(1 - 0.1 * integral) * integral, rtol=1e-3)
 
@@ -159,7 +218,9 @@ def test_values_of_the_surrounding_graph_are_parameters():
     q = pt.dscalar("q")
     rate = pt.exp(q)
     y = odeint(lambda y, t: -rate * y + pt.exp(q) * 0.0, 1.0, [0.0, 1.0])
-    np.testing.assert_allclose(bt.grad(y[1], q).eval({q: 0.1}), -np.exp(0.1) * np.exp(-np.exp(0.1)), rtol=1e-6)
+    np.testing.assert_allclose(
+        bt.grad(y[1], q).eval({q: 0.1}), -np.exp(0.1) * np.exp(-np.exp(0.1)), rtol=1e-6
+    )
 
 
 def test_batches():
@@ -187,7 +248,9 @@ def test_float32_and_integers():
 def test_few_times(count, sensitivity):
     times, y0 = pt.dvector("times"), pt.dvector("y0")
     y = odeint(lambda y, t: -y, y0, times, sensitivity=sensitivity)
-    values, gradient = bt.function([y0, times], [y, bt.grad(y.sum(), y0)])([1.0, 2.0], np.arange(float(count)))
+    values, gradient = bt.function([y0, times], [y, bt.grad(y.sum(), y0)])(
+        [1.0, 2.0], np.arange(float(count))
+    )
     assert values.shape == (count, 2)
     factors = np.exp(-np.arange(count))
     np.testing.assert_allclose(values, factors[:, None] * [1.0, 2.0], rtol=1e-7)
@@ -203,8 +266,12 @@ def test_every_way_to_run():
     rate = pt.dscalar("rate")
     y = odeint(lambda y, t: -rate * y, [1.0, 3.0], [0.0, 1.0], rtol=1e-3, atol=1e-6)
     exact = np.exp(-0.7) * np.array([1.0, 3.0])
-    forward = odeint(lambda y, t: -rate * y, [1.0, 3.0], [0.0, 1.0], rtol=1e-3, atol=1e-6, sensitivity="forward")
-    np.testing.assert_allclose(bt.grad(forward[-1].sum(), rate).eval({rate: 0.7}), -exact.sum(), rtol=1e-3)
+    forward = odeint(
+        lambda y, t: -rate * y, [1.0, 3.0], [0.0, 1.0], rtol=1e-3, atol=1e-6, sensitivity="forward"
+    )
+    np.testing.assert_allclose(
+        bt.grad(forward[-1].sum(), rate).eval({rate: 0.7}), -exact.sum(), rtol=1e-3
+    )
     for mode in ("FAST_COMPILE", bt.Mode(linker="vm")):
         value, gradient = bt.function([rate], [y[-1], bt.grad(y[-1].sum(), rate)], mode=mode)(0.7)
         np.testing.assert_allclose(value, exact, rtol=1e-3)
@@ -230,7 +297,9 @@ def test_a_solution_that_grows_beyond_all_bounds():
 
 
 def test_too_few_steps():
-    with pytest.raises(ArithmeticError, match=r"5 steps \(max_steps\) from one time to the next are not enough"):
+    with pytest.raises(
+        ArithmeticError, match=r"5 steps \(max_steps\) from one time to the next are not enough"
+    ):
         odeint(lambda y, t: -50 * y, 1.0, [0.0, 10.0], max_steps=5).eval()
 
 

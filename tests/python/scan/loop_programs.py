@@ -81,25 +81,35 @@ class Generator:
         ]
 
     def condition(self, depth: int, scope: Any) -> Any:
-        return self.pick([
-            lambda: ("positive", self.expression("float", depth, scope)),
-            lambda: ("less", self.expression("int", depth, scope), self.expression("int", depth, scope)),
-        ])  # fmt: skip
+        return self.pick(
+            [
+                lambda: ("positive", self.expression("float", depth, scope)),
+                lambda: (
+                    "less",
+                    self.expression("int", depth, scope),
+                    self.expression("int", depth, scope),
+                ),
+            ]
+        )
 
     def loop(self, kind: str, depth: int, scope: Any) -> Any:
         """Over a sequence, numbers, or a count of steps; the result is a last state, or the trace of a float."""
-        over = self.pick([
-            lambda: ("steps", self.expression("int", depth - 1, scope)),
-            lambda: ("numbers", self.expression("int", depth - 1, scope)),
-            lambda: ("elements", self.expression("vector", depth - 1, scope)),
-        ])  # fmt: skip
+        over = self.pick(
+            [
+                lambda: ("steps", self.expression("int", depth - 1, scope)),
+                lambda: ("numbers", self.expression("int", depth - 1, scope)),
+                lambda: ("elements", self.expression("vector", depth - 1, scope)),
+            ]
+        )
         inner = {each: list(names) for each, names in scope.items()}
         element = None
         if over[0] != "steps":
             element = self.new_name("int" if over[0] == "numbers" else "float")
             inner["int" if over[0] == "numbers" else "float"].append(element)
         states = []
-        for state_kind in self.random.choice([("float",), ("vector",), ("float", "vector"), ("float", "int")]):
+        for state_kind in self.random.choice(
+            [("float",), ("vector",), ("float", "vector"), ("float", "int")]
+        ):
             name = self.new_name(state_kind)
             inner[state_kind].append(name)
             states.append((state_kind, name, self.expression(state_kind, depth - 1, scope)))
@@ -107,7 +117,10 @@ class Generator:
         for each in inner.values():
             each.extend(each[-2:])
         nexts = [self.next_state(each, name, depth, inner) for each, name, _ in states]
-        ends = ("positive", ("plus", self.expression("float", depth - 1, inner), ("constant", -0.6)))
+        ends = (
+            "positive",
+            ("plus", self.expression("float", depth - 1, inner), ("constant", -0.6)),
+        )
         floats = [k for k, each in enumerate(states) if each[0] == "float"]
         vectors = [k for k, each in enumerate(states) if each[0] == "vector"]
         result = ("trace", self.random.choice(floats)) if kind == "vector" and floats else None
@@ -115,8 +128,20 @@ class Generator:
             result = ("last", self.random.choice(vectors))
         if kind == "float":
             what = self.random.choice(["last", "final"])
-            result = (what, floats[0]) if floats and self.random.random() < 0.7 else ("sum", self.random.randrange(len(states)))
-        return ("loop", over, element, states, nexts, ends if self.random.random() < 0.25 else None, result)
+            result = (
+                (what, floats[0])
+                if floats and self.random.random() < 0.7
+                else ("sum", self.random.randrange(len(states)))
+            )
+        return (
+            "loop",
+            over,
+            element,
+            states,
+            nexts,
+            ends if self.random.random() < 0.25 else None,
+            result,
+        )
 
     def next_state(self, kind: str, name: str, depth: int, inner: Any) -> Any:
         if kind == "float":
@@ -125,13 +150,15 @@ class Generator:
             return ("modulo", ("plus", self.expression("int", depth - 1, inner), ("name", name)), 4)
         # A vector keeps its length.
         own = ("name", name)
-        return self.pick([
-            lambda: ("tanh", ("product", self.expression("float", depth - 1, inner), own)),
-            lambda: ("shift", own, self.expression("float", depth - 1, inner)),
-            lambda: ("plus", own, self.expression("float", depth - 1, inner)),
-            lambda: ("reverse", ("tanh", own)),
-            lambda: ("choice", self.condition(depth - 1, inner), ("tanh", own), own),
-        ])  # fmt: skip
+        return self.pick(
+            [
+                lambda: ("tanh", ("product", self.expression("float", depth - 1, inner), own)),
+                lambda: ("shift", own, self.expression("float", depth - 1, inner)),
+                lambda: ("plus", own, self.expression("float", depth - 1, inner)),
+                lambda: ("reverse", ("tanh", own)),
+                lambda: ("choice", self.condition(depth - 1, inner), ("tanh", own), own),
+            ]
+        )
 
 
 class Plain:
@@ -198,7 +225,9 @@ class Plain:
     def less(self, env: Any, n: Any, m: Any) -> Any:
         return self.run(n, env) < self.run(m, env)
 
-    def loop(self, env: Any, over: Any, element: Any, states: Any, nexts: Any, ends: Any, result: Any) -> Any:
+    def loop(
+        self, env: Any, over: Any, element: Any, states: Any, nexts: Any, ends: Any, result: Any
+    ) -> Any:
         whole = self.run(over[1], env)
         sequence = whole if over[0] == "elements" else range(whole)
         values = [self.run(initial, env) for _, _, initial in states]
@@ -248,7 +277,9 @@ class Symbolic(Plain):
         return self.run(x, env).shape[0]
 
     def above(self, env: Any, x: Any) -> Any:
-        return pt.switch(self.positive(env, x), pt.constant(2, dtype="int64"), pt.constant(1, dtype="int64"))
+        return pt.switch(
+            self.positive(env, x), pt.constant(2, dtype="int64"), pt.constant(1, dtype="int64")
+        )
 
     def positive(self, env: Any, x: Any) -> Any:
         return pt.gt(self.run(x, env), 0)
@@ -256,9 +287,15 @@ class Symbolic(Plain):
     def less(self, env: Any, n: Any, m: Any) -> Any:
         return pt.lt(self.run(n, env), self.run(m, env))
 
-    def loop(self, env: Any, over: Any, element: Any, states: Any, nexts: Any, ends: Any, result: Any) -> Any:
+    def loop(
+        self, env: Any, over: Any, element: Any, states: Any, nexts: Any, ends: Any, result: Any
+    ) -> Any:
         whole = self.run(over[1], env)
-        sequences = {"steps": None, "numbers": lambda: [pt.arange(whole)], "elements": lambda: [whole]}[over[0]]
+        sequences = {
+            "steps": None,
+            "numbers": lambda: [pt.arange(whole)],
+            "elements": lambda: [whole],
+        }[over[0]]
 
         def step(*given: Any) -> Any:
             names = ([element] if element is not None else []) + [name for _, name, _ in states]
@@ -268,9 +305,13 @@ class Symbolic(Plain):
 
         initial = [self.run(tree, env) for _, _, tree in states]
         traces = bt.scan(
-            step, sequences() if sequences else None, initial, n_steps=whole if over[0] == "steps" else None,
-            return_list=True, return_updates=False,
-        )  # fmt: skip
+            step,
+            sequences() if sequences else None,
+            initial,
+            n_steps=whole if over[0] == "steps" else None,
+            return_list=True,
+            return_updates=False,
+        )
         what, k = result
         if what == "last" and traces[k].type.shape[0] == 0:  # known when the graph is built
             return initial[k]
@@ -284,23 +325,32 @@ class Symbolic(Plain):
 def has_guards(program: Any) -> bool:
     """Whether a side of a choice would fail if it were computed in vain."""
     return isinstance(program, (tuple, list)) and (
-        (len(program) > 0 and program[0] in ("element", "last")) or any(has_guards(part) for part in program)
+        (len(program) > 0 and program[0] in ("element", "last"))
+        or any(has_guards(part) for part in program)
     )
 
 
 def inputs() -> dict[str, Any]:
     return {
-        "a": pt.dscalar("a"), "b": pt.dscalar("b"), "x": pt.dvector("x"), "y": pt.dvector("y"),
-        "n": pt.lscalar("n"), "m": pt.lscalar("m"),
-    }  # fmt: skip
+        "a": pt.dscalar("a"),
+        "b": pt.dscalar("b"),
+        "x": pt.dvector("x"),
+        "y": pt.dvector("y"),
+        "n": pt.lscalar("n"),
+        "m": pt.lscalar("m"),
+    }
 
 
 def values(seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     return {
-        "a": float(rng.normal()), "b": float(rng.normal()), "x": rng.normal(size=rng.integers(1, 4)),
-        "y": rng.normal(size=rng.integers(0, 4)), "n": int(rng.integers(0, 4)), "m": int(rng.integers(0, 3)),
-    }  # fmt: skip
+        "a": float(rng.normal()),
+        "b": float(rng.normal()),
+        "x": rng.normal(size=rng.integers(1, 4)),
+        "y": rng.normal(size=rng.integers(0, 4)),
+        "n": int(rng.integers(0, 4)),
+        "m": int(rng.integers(0, 3)),
+    }
 
 
 def slopes(program: Any, at: dict[str, Any], step: float = 1e-6) -> dict[str, Any]:
@@ -314,7 +364,9 @@ def slopes(program: Any, at: dict[str, Any], step: float = 1e-6) -> dict[str, An
             for sign in (1, -1):
                 moved = value.copy()
                 moved[i] += sign * step
-                sides.append(Plain().run(program, {**at, name: moved if moved.ndim else float(moved)}))
+                sides.append(
+                    Plain().run(program, {**at, name: moved if moved.ndim else float(moved)})
+                )
             slope[i] = (sides[0] - sides[1]) / (2 * step)
         out[name] = slope
     return out

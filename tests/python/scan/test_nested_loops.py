@@ -87,12 +87,23 @@ def test_inner_loops_that_end_by_themselves(mode):
 
     def count(bound):
         # The element behind the last is not read.
-        step = lambda i, s: ([i + 1, s + x[i]], until(pt.or_(s + x[i] > bound, pt.ge(i + 1, x.shape[0]))))  # noqa: E731
-        return scan(step, outputs_info=[pt.constant(0, dtype="int64"), pt.zeros([])], n_steps=10)[1][-1]
+        step = lambda i, s: (
+            [i + 1, s + x[i]],
+            until(pt.or_(s + x[i] > bound, pt.ge(i + 1, x.shape[0]))),
+        )  # noqa: E731
+        return scan(step, outputs_info=[pt.constant(0, dtype="int64"), pt.zeros([])], n_steps=10)[
+            1
+        ][-1]
 
     sums = scan(count, [bounds])
     data = np.array([1.0, 2.0, 4.0])
-    check(mode, [bounds, x], [sums, bt.grad(sums.sum(), x)], [[0.5, 2.0, 99.0], data], [[1, 3, 7], [3, 2, 1]])
+    check(
+        mode,
+        [bounds, x],
+        [sums, bt.grad(sums.sum(), x)],
+        [[0.5, 2.0, 99.0], data],
+        [[1, 3, 7], [3, 2, 1]],
+    )
 
 
 def test_three_levels(mode):
@@ -119,10 +130,20 @@ def test_three_levels(mode):
 
 def test_batch_around_a_loop_without_steps(mode):
     x, n, rows = pt.dvector("x"), pt.lscalar("n"), pt.dmatrix("rows")
-    y = scan(lambda s: s * 2 + scan(pt.tanh, outputs_info=[s], n_steps=n).sum(0), outputs_info=[x], n_steps=2)[-1]
+    y = scan(
+        lambda s: s * 2 + scan(pt.tanh, outputs_info=[s], n_steps=n).sum(0),
+        outputs_info=[x],
+        n_steps=2,
+    )[-1]
     batch = bt.vectorize_graph(y, {x: rows})
     at = np.arange(6.0).reshape(2, 3)
-    check(mode, [rows, n], [batch, bt.grad(batch.sum(), rows)], [at, 0], [at * 4, np.full((2, 3), 4.0)])
+    check(
+        mode,
+        [rows, n],
+        [batch, bt.grad(batch.sum(), rows)],
+        [at, 0],
+        [at * 4, np.full((2, 3), 4.0)],
+    )
 
 
 def test_batches_of_what_differs_in_length(mode):
@@ -148,9 +169,14 @@ def test_guards_of_an_index(mode):
     zero = pt.constant(0, dtype="int64")
     by_state = scan(lambda s: (s + 1, read(s)), outputs_info=[zero, None], n_steps=5)[1]
     check(mode, [x], [by_state], at, [[1, 2, 3, 0, 0]])
-    summed = scan(lambda i, s: ifelse(pt.lt(i, x.shape[0]), s + x[i], s), [pt.arange(5)], [pt.zeros([])])
+    summed = scan(
+        lambda i, s: ifelse(pt.lt(i, x.shape[0]), s + x[i], s), [pt.arange(5)], [pt.zeros([])]
+    )
     check(mode, [x], [summed], at, [[1, 3, 6, 6, 6]])
-    by_arrays = scan(lambda i: ifelse(pt.lt(i, x.shape[0]), x[pt.stack([i, i - 1])], pt.zeros(2)), [pt.arange(1, 5)])
+    by_arrays = scan(
+        lambda i: ifelse(pt.lt(i, x.shape[0]), x[pt.stack([i, i - 1])], pt.zeros(2)),
+        [pt.arange(1, 5)],
+    )
     check(mode, [x], [by_arrays], at, [[[2, 1], [3, 2], [0, 0], [0, 0]]])
 
 
@@ -176,7 +202,13 @@ def test_guards_in_ops(mode, inline):
 def test_guards_in_batches(mode):
     x, i, many = pt.dvector("x"), pt.lscalar("i"), pt.lmatrix("many")
     y = ifelse(pt.lt(i, x.shape[0]), x[i], pt.zeros([]))
-    check(mode, [x, many], [bt.vectorize_graph(y, {i: many})], [[1.0, 2.0], [[0, 5], [1, 2]]], [[[1, 0], [2, 0]]])
+    check(
+        mode,
+        [x, many],
+        [bt.vectorize_graph(y, {i: many})],
+        [[1.0, 2.0], [[0, 5], [1, 2]]],
+        [[[1, 0], [2, 0]]],
+    )
 
 
 def test_choices_of_known_and_unknown_lengths(mode):
@@ -196,8 +228,13 @@ def test_loops_that_become_equal_after_rewriting(mode, same):
     first = scan(lambda s: pt.tanh(s) * 2, outputs_info=[x], n_steps=n)
     second = scan(same, outputs_info=[x], n_steps=n)
     value = np.tanh([0.1, 0.2]) * 2
-    check(mode, [x, n], [(first + 1) * second, pt.exp(second) - first], [[0.1, 0.2], 1],
-          [[(value + 1) * value], [np.exp(value) - value]])  # fmt: skip
+    check(
+        mode,
+        [x, n],
+        [(first + 1) * second, pt.exp(second) - first],
+        [[0.1, 0.2], 1],
+        [[(value + 1) * value], [np.exp(value) - value]],
+    )
 
 
 # ---- gradients of loops that draw --------------------------------------------------------------------------------------
@@ -211,19 +248,31 @@ def decayed(s, n, x, e=0.0):
 
 def ended(s, x):
     """The inner loop draws, and the step in which it ends depends on that."""
-    return scan(lambda q: (pt.tanh(q) * x + normal(), until(q > 0.5)), outputs_info=[s], n_steps=4)[-1]
+    return scan(lambda q: (pt.tanh(q) * x + normal(), until(q > 0.5)), outputs_info=[s], n_steps=4)[
+        -1
+    ]
 
 
 DRAWING_STEPS = {
     "a loop beside a draw": lambda s, x, n: decayed(s, n, x, normal()),
-    "a loop that draws": lambda s, x, n: scan(lambda q: pt.tanh(q) * x + normal(), outputs_info=[s], n_steps=n)[-1],
+    "a loop that draws": lambda s, x, n: scan(
+        lambda q: pt.tanh(q) * x + normal(), outputs_info=[s], n_steps=n
+    )[-1],
     "a loop that draws and ends": lambda s, x, n: ended(s, x),
     "as many steps as drawn": lambda s, x, n: decayed(s, pt.random.poisson(2.0) + 1, x),
     "over draws": lambda s, x, n: scan(lambda e, q: pt.tanh(q + e * x), [normal(size=n)], [s])[-1],
-    "as many of them as drawn": lambda s, x, n: decayed(s, n, x, normal(size=3)[: pt.random.integers(1, 3)].sum()),
-    "a choice by a draw": lambda s, x, n: (lambda e: ifelse(e > 0, pt.tanh(s) * e, s * x))(normal()),
-    "a draw in a choice": lambda s, x, n: ifelse(s > 0, (pt.tanh(s) * normal(size=n)).sum(), s * x * normal()),
-    "a choice in a loop": lambda s, x, n: decayed(ifelse(s > normal(), s * x, pt.tanh(s)), n, x, normal() * s),
+    "as many of them as drawn": lambda s, x, n: decayed(
+        s, n, x, normal(size=3)[: pt.random.integers(1, 3)].sum()
+    ),
+    "a choice by a draw": lambda s, x, n: (lambda e: ifelse(e > 0, pt.tanh(s) * e, s * x))(
+        normal()
+    ),
+    "a draw in a choice": lambda s, x, n: ifelse(
+        s > 0, (pt.tanh(s) * normal(size=n)).sum(), s * x * normal()
+    ),
+    "a choice in a loop": lambda s, x, n: decayed(
+        ifelse(s > normal(), s * x, pt.tanh(s)), n, x, normal() * s
+    ),
 }
 
 
@@ -235,7 +284,13 @@ def test_gradients_of_loops_that_draw(name):
     for k, generator in enumerate(generators):
         generator.set_value(np.random.default_rng(k))
     for mode in ("jit", "interpreted"):
-        f = bt.function([x, n], [cost, bt.grad(cost, x)], mode=MODES[mode](), no_default_updates=True, on_unused_input="ignore")
+        f = bt.function(
+            [x, n],
+            [cost, bt.grad(cost, x)],
+            mode=MODES[mode](),
+            no_default_updates=True,
+            on_unused_input="ignore",
+        )
         expected = (f(0.3 + 1e-6, 2)[0] - f(0.3 - 1e-6, 2)[0]) / 2e-6
         np.testing.assert_allclose(f(0.3, 2)[1], expected, rtol=1e-5, atol=1e-7)
 
@@ -268,4 +323,6 @@ def test_random_programs(seed):
         f = bt.function(list(given.values()), outputs, mode=MODES[name](), on_unused_input="ignore")
         results = f(*(at[each] for each in given))
         for k, (result, value) in enumerate(zip(results, wanted)):
-            np.testing.assert_allclose(result, value, rtol=1e-9 if k == 0 else 1e-5, atol=1e-9 if k == 0 else 1e-6)
+            np.testing.assert_allclose(
+                result, value, rtol=1e-9 if k == 0 else 1e-5, atol=1e-9 if k == 0 else 1e-6
+            )

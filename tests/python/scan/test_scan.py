@@ -52,7 +52,9 @@ def test_recurrence(linker, n):
 @pytest.mark.parametrize("n", [0, 1, 6])
 def test_gradients_of_a_recurrence(linker, n):
     x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
-    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t) * y, sequences=x, outputs_info=y0, return_updates=False)
+    ys = bt.scan(
+        lambda x_t, y: pt.tanh(a * y + x_t) * y, sequences=x, outputs_info=y0, return_updates=False
+    )
     cost = (ys**2).sum() + pt.sin(ys).sum()
     values = [rng.normal(size=n), 0.7, 0.8]
 
@@ -72,7 +74,9 @@ def test_gradients_of_a_recurrence(linker, n):
 @pytest.mark.parametrize("linker", LINKERS)
 def test_tanh_rnn(linker):
     x, w, h0 = pt.dmatrix("x"), pt.dmatrix("w"), pt.dvector("h0")
-    hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), sequences=x, outputs_info=h0, return_updates=False)
+    hs = bt.scan(
+        lambda x_t, h: pt.tanh(w @ h + x_t), sequences=x, outputs_info=h0, return_updates=False
+    )
     cost = (hs**2).sum() + hs[-1].sum()
     values = [rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)]
 
@@ -109,7 +113,9 @@ def test_taps(linker):
     np.testing.assert_allclose(call([x, s], ys, values, linker), loop(*values), rtol=1e-13)
     cost = (ys**2).sum()
     for got, k in zip(call([x, s], bt.grad(cost, [x, s]), values, linker), range(2)):
-        np.testing.assert_allclose(got, numeric(lambda *v: (loop(*v) ** 2).sum(), values, k), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            got, numeric(lambda *v: (loop(*v) ** 2).sum(), values, k), rtol=1e-6, atol=1e-8
+        )
 
 
 @pytest.mark.parametrize("linker", LINKERS)
@@ -117,7 +123,10 @@ def test_taps(linker):
 def test_until(linker, limit):
     a, y0 = pt.dscalar("a"), pt.dscalar("y0")
     ys = bt.scan(
-        lambda y: (y * a + 1.0, until(y * a + 1.0 > limit)), outputs_info=y0, n_steps=6, return_updates=False
+        lambda y: (y * a + 1.0, until(y * a + 1.0 > limit)),
+        outputs_info=y0,
+        n_steps=6,
+        return_updates=False,
     )
 
     def loop(a, y, keep=False):
@@ -140,7 +149,12 @@ def test_until(linker, limit):
 def test_several_results_of_several_kinds(linker):
     x, k0, m0 = pt.fmatrix("x"), pt.lscalar("k0"), pt.fmatrix("m0")
     out = bt.scan(
-        lambda x_t, k, m: [k + 1, m + pt.outer(x_t, x_t) * pt.cast(k, "float32"), x_t.sum(), x_t > 0],
+        lambda x_t, k, m: [
+            k + 1,
+            m + pt.outer(x_t, x_t) * pt.cast(k, "float32"),
+            x_t.sum(),
+            x_t > 0,
+        ],
         sequences=x,
         outputs_info=[k0, m0, None, None],
         return_updates=False,
@@ -161,7 +175,14 @@ def test_several_results_of_several_kinds(linker):
 
 def test_go_backwards_n_steps_and_weak_numbers():
     x, n = pt.dvector("x"), pt.lscalar("n")
-    ys = bt.scan(lambda x_t, y: y + x_t, sequences=x, outputs_info=0, go_backwards=True, n_steps=n, return_updates=False)
+    ys = bt.scan(
+        lambda x_t, y: y + x_t,
+        sequences=x,
+        outputs_info=0,
+        go_backwards=True,
+        n_steps=n,
+        return_updates=False,
+    )
     assert ys.dtype == "float64"
     f = bt.function([x, n], ys)
     np.testing.assert_array_equal(f([1.0, 2.0, 4.0], 2), [4.0, 6.0])
@@ -177,7 +198,9 @@ def test_nested(linker):
     x, a = pt.dvector("x"), pt.dscalar("a")
 
     def outer(x_t, y):
-        within = bt.scan(lambda z: pt.sin(z * a) + x_t, outputs_info=y, n_steps=3, return_updates=False)
+        within = bt.scan(
+            lambda z: pt.sin(z * a) + x_t, outputs_info=y, n_steps=3, return_updates=False
+        )
         return within[-1]
 
     ys = bt.scan(outer, sequences=x, outputs_info=pt.zeros([]), return_updates=False)
@@ -200,7 +223,9 @@ def test_nested(linker):
 
 def test_second_derivatives_and_forward_mode():
     x, a = pt.dvector("x"), pt.dscalar("a")
-    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, return_updates=False)
+    ys = bt.scan(
+        lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, return_updates=False
+    )
     cost = (ys**2).sum()
     g = bt.grad(cost, a)
     values = [rng.normal(size=5), 0.8]
@@ -208,7 +233,9 @@ def test_second_derivatives_and_forward_mode():
     second = bt.function([x, a], bt.grad(g, a))
     eps = 1e-5
     np.testing.assert_allclose(
-        second(*values), (first(values[0], 0.8 + eps) - first(values[0], 0.8 - eps)) / (2 * eps), rtol=1e-7
+        second(*values),
+        (first(values[0], 0.8 + eps) - first(values[0], 0.8 - eps)) / (2 * eps),
+        rtol=1e-7,
     )
     tangent = bt.function([x, a], bt.pushforward(cost, [a], [pt.ones([])]))(*values)
     np.testing.assert_allclose(np.squeeze(tangent), first(*values), rtol=1e-12)
@@ -216,20 +243,26 @@ def test_second_derivatives_and_forward_mode():
     gx = bt.function([x, a], bt.grad(cost, x))
     moved = values[0].copy()
     moved[2] += eps
-    np.testing.assert_allclose(hessian[2], (gx(moved, 0.8) - gx(values[0], 0.8)) / eps, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        hessian[2], (gx(moved, 0.8) - gx(values[0], 0.8)) / eps, rtol=1e-3, atol=1e-5
+    )
     np.testing.assert_allclose(hessian, hessian.T, rtol=1e-9, atol=1e-12)
 
 
 def test_jacobian_and_batches():
     x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
-    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=y0, return_updates=False)
+    ys = bt.scan(
+        lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=y0, return_updates=False
+    )
     values = [rng.normal(size=4), 0.8, 0.1]
     jacobian = call([x, a, y0], bt.jacobian(ys, x), values)
     f = bt.function([x, a, y0], ys)
     for k in range(4):
         moved = values[0].copy()
         moved[k] += 1e-6
-        np.testing.assert_allclose(jacobian[:, k], (f(moved, 0.8, 0.1) - f(*values)) / 1e-6, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(
+            jacobian[:, k], (f(moved, 0.8, 0.1) - f(*values)) / 1e-6, rtol=1e-4, atol=1e-6
+        )
     xs, bs = pt.dmatrix("xs"), pt.dvector("bs")
     many = bt.vectorize_graph(ys, {x: xs, a: bs})
     stack, rates = rng.normal(size=(3, 4)), np.array([0.1, 0.5, 0.9])
@@ -237,7 +270,13 @@ def test_jacobian_and_batches():
     np.testing.assert_allclose(got, [f(s, r, 0.1) for s, r in zip(stack, rates)], rtol=1e-13)
 
 
-@pytest.mark.parametrize("step", [lambda x_t, y: pt.sort(y) * 0.2 + x_t, lambda x_t, y: pt.concatenate([y[1:], y[:1]]) * pt.cumsum(x_t)])
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x_t, y: pt.sort(y) * 0.2 + x_t,
+        lambda x_t, y: pt.concatenate([y[1:], y[:1]]) * pt.cumsum(x_t),
+    ],
+)
 def test_gradients_of_batches_of_unknown_lengths(step):
     """Lengths that the backward loop needs are not stored per step, since those of a batch could differ."""
     x, y0 = pt.dmatrix("x"), pt.dvector("y0")
@@ -255,7 +294,11 @@ def test_gradients_of_batches_of_unknown_lengths(step):
 def test_truncated_gradient(steps):
     x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
     ys = bt.scan(
-        lambda x_t, y: a * y + x_t, sequences=x, outputs_info=y0, truncate_gradient=steps, return_updates=False
+        lambda x_t, y: a * y + x_t,
+        sequences=x,
+        outputs_info=y0,
+        truncate_gradient=steps,
+        return_updates=False,
     )
     values = [rng.normal(size=5), 0.5, 2.0]
     gx, ga, g0 = call([x, a, y0], bt.grad(ys[-1], [x, a, y0]), values)
@@ -271,7 +314,9 @@ def test_truncated_gradient(steps):
 def test_shared_variables_and_updates():
     counter = bt.shared(np.int64(3), name="counter")
     w = bt.shared(np.array([1.0, 2.0]), name="w")
-    ys, updates = bt.scan(lambda y: (y + w * pt.cast(counter, "float64"), {counter: counter + 1}), None, w, n_steps=3)
+    ys, updates = bt.scan(
+        lambda y: (y + w * pt.cast(counter, "float64"), {counter: counter + 1}), None, w, n_steps=3
+    )
     f = bt.function([], ys, updates=updates)
     np.testing.assert_allclose(f(), np.array([1.0, 2.0]) * np.array([[4.0], [8.0], [13.0]]))
     assert counter.get_value() == 6
@@ -294,15 +339,21 @@ def test_short_forms():
     n = pt.lscalar("n")
     factorial = fori_loop(1, n + 1, lambda i, p: p * i, pt.constant(1, dtype="int64"))
     assert bt.function([n], factorial)(6) == 720
-    root = while_loop(lambda v: abs(v * v - 2.0) > 1e-12, lambda v: (v + 2.0 / v) / 2.0, 1.0, max_steps=50)
+    root = while_loop(
+        lambda v: abs(v * v - 2.0) > 1e-12, lambda v: (v + 2.0 / v) / 2.0, 1.0, max_steps=50
+    )
     np.testing.assert_allclose(bt.function([], root)(), np.sqrt(2.0))
 
 
 @pytest.mark.parametrize("n", [1, 7, 20])
 def test_checkpoints(n):
     x, a = pt.dvector("x"), pt.dscalar("a")
-    plain = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, return_updates=False)
-    kept, _ = bt.scan_checkpoints(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, save_every_N=5)
+    plain = bt.scan(
+        lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, return_updates=False
+    )
+    kept, _ = bt.scan_checkpoints(
+        lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, save_every_N=5
+    )
     values = [rng.normal(size=n), 0.8]
     got = call([x, a], [plain[-1], kept[-1], bt.grad(plain[-1], a), bt.grad(kept[-1], a)], values)
     np.testing.assert_allclose(got[1], got[0], rtol=1e-13)
@@ -365,7 +416,9 @@ def test_errors_of_batched_cholesky_in_a_step(linker, of_state):
     good = np.stack([np.stack([np.eye(3) * (j + k + 1) for k in range(4)]) for j in range(3)])
     bad = good.copy()
     bad[1, 2] = -np.eye(3)
-    with pytest.raises(np.linalg.LinAlgError, match="cholesky: the matrix is not positive definite") as caught:
+    with pytest.raises(
+        np.linalg.LinAlgError, match="cholesky: the matrix is not positive definite"
+    ) as caught:
         f(bad)
     message = str(caught.value)
     assert "test_scan.py" in message and ".step`" in message
@@ -391,7 +444,11 @@ def test_pickle_print_and_equality():
 
 
 def scans(f):
-    return [node for node in f.maker.fgraph.toposort() if type(node.op).__name__ == "Scan" or str(node.op).startswith("Scan")]
+    return [
+        node
+        for node in f.maker.fgraph.toposort()
+        if type(node.op).__name__ == "Scan" or str(node.op).startswith("Scan")
+    ]
 
 
 def test_value_and_gradient_share_the_forward_scan():
@@ -400,7 +457,10 @@ def test_value_and_gradient_share_the_forward_scan():
     cost = (ys**2).sum()
     f = bt.function([x, a], [cost, *bt.grad(cost, [x, a])])
     assert len(scans(f)) == 2  # one forward, one backward
-    g = bt.function([x, a], [ys, bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), x, 0.5, return_updates=False) + 1.0])
+    g = bt.function(
+        [x, a],
+        [ys, bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), x, 0.5, return_updates=False) + 1.0],
+    )
     assert len(scans(g)) == 1
 
 
@@ -438,9 +498,17 @@ def test_a_map_becomes_elementwise():
 def test_a_loop_over_blocks_that_bounds_memory_stays():
     def minima_of_rows(x, c, rows):
         blocks = x.reshape((x.type.shape[0] // rows, rows, x.type.shape[1]))
-        return bt.scan(lambda block: pt.sum(pt.min(block @ c.T, axis=1)), sequences=[blocks], return_updates=False)
+        return bt.scan(
+            lambda block: pt.sum(pt.min(block @ c.T, axis=1)),
+            sequences=[blocks],
+            return_updates=False,
+        )
 
-    for length, width, rows, stays in ((4000, 300, 100, True), (400, 300, 100, False), (4000, 300, 2, False)):
+    for length, width, rows, stays in (
+        (4000, 300, 100, True),
+        (400, 300, 100, False),
+        (4000, 300, 2, False),
+    ):
         x, c = pt.dmatrix("x", shape=(length, 3)), pt.dmatrix("c", shape=(width, 3))
         f = bt.function([x, c], minima_of_rows(x, c, rows))
         assert bool(scans(f)) == stays
@@ -543,7 +611,10 @@ def test_products_stay_in_small_loops_and_loops_with_stop_conditions():
     f = bt.function([x, h0, w], bt.grad((hs**2).sum(), w))
     assert matrix_states(f) == 1  # in registers
     sums, _ = bt.scan(
-        lambda s, v: ([s + pt.outer(v, v), v * 2], until(v[0] > 10)), outputs_info=[s0, h0], n_steps=9, return_updates=False
+        lambda s, v: ([s + pt.outer(v, v), v * 2], until(v[0] > 10)),
+        outputs_info=[s0, h0],
+        n_steps=9,
+        return_updates=False,
     )
     g = bt.function([s0, h0], sums[-1])
     assert matrix_states(g) == 1
@@ -589,15 +660,23 @@ def test_a_rejected_body_leaves_no_remains(linker):
     x = pt.dmatrix("x")
 
     def with_host(row, x_t, y):
-        inner, _ = bt.scan(lambda x_i, a: x_i + 0.5 * a, sequences=x_t * row, outputs_info=np.zeros(()))
+        inner, _ = bt.scan(
+            lambda x_i, a: x_i + 0.5 * a, sequences=x_t * row, outputs_info=np.zeros(())
+        )
         return pt.sort(y + inner + keep[pt.clip(y[0].astype("int64"), 0, 2)])
 
-    (first,), _ = bt.scan(with_host, sequences=[rows, x], outputs_info=[pt.zeros(3)], return_list=True)
-    (second,), _ = bt.scan(lambda x_t, y: pt.tanh(y * x_t) + keep, sequences=[x], outputs_info=[keep], return_list=True)
+    (first,), _ = bt.scan(
+        with_host, sequences=[rows, x], outputs_info=[pt.zeros(3)], return_list=True
+    )
+    (second,), _ = bt.scan(
+        lambda x_t, y: pt.tanh(y * x_t) + keep, sequences=[x], outputs_info=[keep], return_list=True
+    )
     side = bt.ifelse(x.sum() > 0, pt.sort(first[-1] + keep), second[-1] * keep)
     values = rng.normal(size=(4, 3))
     reference = bt.function([x], [first, second, side, x + first], mode="FAST_COMPILE")(values)
-    for got, expected in zip(call([x], [first, second, side, x + first], [values], linker), reference):
+    for got, expected in zip(
+        call([x], [first, second, side, x + first], [values], linker), reference
+    ):
         np.testing.assert_allclose(got, expected, rtol=1e-13)
     with pytest.raises(bt.ShapeError):
         call([x], [first, second, side, x + first], [values[:, :2]], linker)
@@ -611,7 +690,9 @@ def test_a_generator_is_a_state(linker):
         after, draw = pt.random.normal(0, 1, rng=g).owner.outputs
         return s + draw, after
 
-    (walk, last), _ = bt.scan(step, outputs_info=[pt.constant(0.0, dtype="float64"), rng_state], n_steps=4)
+    (walk, last), _ = bt.scan(
+        step, outputs_info=[pt.constant(0.0, dtype="float64"), rng_state], n_steps=4
+    )
     f = bt.function([], walk, updates={rng_state: last}, mode=bt.Mode(linker=linker))
     draws = np.random.default_rng(3).normal(size=8)
     np.testing.assert_allclose(f(), np.cumsum(draws[:4]), rtol=1e-14)
@@ -632,19 +713,27 @@ def test_draws_with_default_generators_differ_between_steps(linker):
     assert len(updates) == 1
     (generator,) = updates
     twin = generator.get_value()
-    f = bt.function([], [walk, outside], mode=bt.Mode(linker=linker))  # performs the default updates
+    f = bt.function(
+        [], [walk, outside], mode=bt.Mode(linker=linker)
+    )  # performs the default updates
     g = bt.function([], walk, updates=updates, mode=bt.Mode(linker=linker))
     draws = np.random.default_rng(0)
     draws.bit_generator.state = twin.bit_generator.state
     for each in (f, g, f):
         result = each()
-        np.testing.assert_allclose(result[0] if each is f else result, np.cumsum(draws.normal(size=4)), rtol=1e-13)
+        np.testing.assert_allclose(
+            result[0] if each is f else result, np.cumsum(draws.normal(size=4)), rtol=1e-13
+        )
 
     def outer(s):
         inner, _ = bt.scan(lambda t: t + pt.random.normal(), outputs_info=s, n_steps=3)
         return inner[-1]
 
-    nested = bt.function([], bt.scan(outer, outputs_info=np.float64(0), n_steps=5, return_updates=False), mode=bt.Mode(linker=linker))
+    nested = bt.function(
+        [],
+        bt.scan(outer, outputs_info=np.float64(0), n_steps=5, return_updates=False),
+        mode=bt.Mode(linker=linker),
+    )
     values = np.concatenate([nested(), nested()])
     assert len(np.unique(np.diff(values))) == 9
 
@@ -658,7 +747,9 @@ def test_gradients_of_a_loop_that_draws(linker):
         return a * s + draw, after
 
     walk, _ = bt.scan(step, outputs_info=[np.float64(1), g0], n_steps=4, return_updates=False)
-    values = call([a], [bt.grad(walk.sum(), a), bt.pushforward(walk.sum(), [a], [pt.ones([])])], [0.5], linker)
+    values = call(
+        [a], [bt.grad(walk.sum(), a), bt.pushforward(walk.sum(), [a], [pt.ones([])])], [0.5], linker
+    )
 
     def loop(a):
         draws, s, out = np.random.default_rng(3).normal(size=4), 1.0, 0.0
@@ -667,7 +758,9 @@ def test_gradients_of_a_loop_that_draws(linker):
             out += s
         return out
 
-    np.testing.assert_allclose(np.squeeze(values), (loop(0.5 + 1e-6) - loop(0.5 - 1e-6)) / 2e-6, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.squeeze(values), (loop(0.5 + 1e-6) - loop(0.5 - 1e-6)) / 2e-6, rtol=1e-6
+    )
 
     def another(s, g):
         after, draw = pt.random.normal(0, 2, rng=g).owner.outputs
@@ -683,7 +776,12 @@ def test_inner_loops_of_different_lengths_in_a_gradient(linker):
     x, a = pt.dvector("x"), pt.dscalar("a")
 
     def step(e, y):
-        zs = bt.scan(lambda z: (z * a + e, until(z * a + e > 3.0)), outputs_info=y, n_steps=4, return_updates=False)
+        zs = bt.scan(
+            lambda z: (z * a + e, until(z * a + e > 3.0)),
+            outputs_info=y,
+            n_steps=4,
+            return_updates=False,
+        )
         return zs[-1] + 0.1 * zs.sum()
 
     ys = bt.scan(step, x, pt.constant(0.3, dtype="float64"), return_updates=False)
@@ -706,7 +804,9 @@ def test_inner_loops_of_different_lengths_in_a_gradient(linker):
     got = call([x, a], [ys, *bt.grad(cost, [x, a])], values, linker)
     np.testing.assert_allclose(got[0], loop(*values), rtol=1e-13)
     for k in range(2):
-        np.testing.assert_allclose(got[k + 1], numeric(lambda *v: (loop(*v) ** 2).sum(), values, k), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            got[k + 1], numeric(lambda *v: (loop(*v) ** 2).sum(), values, k), rtol=1e-5, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("linker", LINKERS)
@@ -724,11 +824,19 @@ def test_batches_with_different_numbers_of_steps(linker):
     expected = np.vectorize(loop)(bases, numbers)
     ns, many = pt.lmatrix("ns"), pt.dmatrix("many")
     batch = bt.vectorize_graph(power, {n: ns, a: many})
-    np.testing.assert_allclose(call([ns, many], batch, [numbers.repeat(2, 0), bases.repeat(3, 1)], linker), expected)
+    np.testing.assert_allclose(
+        call([ns, many], batch, [numbers.repeat(2, 0), bases.repeat(3, 1)], linker), expected
+    )
     only = bt.vectorize_graph(power, {n: ns})
     np.testing.assert_allclose(call([ns, a], only, [numbers, 2.0], linker), expected[1:])
-    slope = call([ns, many], bt.grad(batch.sum(), many), [numbers.repeat(2, 0), bases.repeat(3, 1)], linker)
-    np.testing.assert_allclose(slope, np.vectorize(lambda a, n: (loop(a + 1e-6, n) - loop(a - 1e-6, n)) / 2e-6)(bases, numbers), rtol=1e-6)
+    slope = call(
+        [ns, many], bt.grad(batch.sum(), many), [numbers.repeat(2, 0), bases.repeat(3, 1)], linker
+    )
+    np.testing.assert_allclose(
+        slope,
+        np.vectorize(lambda a, n: (loop(a + 1e-6, n) - loop(a - 1e-6, n)) / 2e-6)(bases, numbers),
+        rtol=1e-6,
+    )
     assert call([ns, a], only, [np.zeros((0, 2), int), 2.0], linker).shape == (0, 2)
 
     # Different numbers of steps by a stop condition: Newton's method for square roots.
@@ -738,13 +846,17 @@ def test_batches_with_different_numbers_of_steps(linker):
     roots = bt.vectorize_graph(root, {x: xs})
     values = np.array([3.0, 2.0, 1e4, 0.25])
     np.testing.assert_allclose(call([xs], roots, [values], linker), np.sqrt(values), rtol=1e-12)
-    np.testing.assert_allclose(call([xs], bt.grad(roots.sum(), xs), [values], linker), 0.5 / np.sqrt(values), rtol=1e-6)
+    np.testing.assert_allclose(
+        call([xs], bt.grad(roots.sum(), xs), [values], linker), 0.5 / np.sqrt(values), rtol=1e-6
+    )
 
     # Results of all steps that differ in length can't be stacked; what is computed of them can.
     trace = bt.scan(lambda p: p * a, outputs_info=pt.ones([]), n_steps=n, return_updates=False)
     traces = bt.vectorize_graph(trace, {n: pt.lvector("k")})
     (k,) = [leaf for leaf in bt.graph.traversal.graph_inputs([traces]) if leaf.name == "k"]
-    np.testing.assert_allclose(call([k, a], traces, [np.array([2, 2]), 3.0], linker), [[3, 9], [3, 9]])
+    np.testing.assert_allclose(
+        call([k, a], traces, [np.array([2, 2]), 3.0], linker), [[3, 9], [3, 9]]
+    )
     with pytest.raises(bt.ShapeError, match="all steps give one shape"):
         call([k, a], traces, [np.array([2, 3]), 3.0], linker)
     for one, expected, slope in [(trace[-1], [9.0, 27.0], 33.0), (trace.sum(), [12.0, 39.0], 41.0)]:
@@ -769,8 +881,16 @@ def small_steps():
         "transposed": (lambda p, f, q: p.T + f, square, [f, q]),
         "one element": (lambda p, f, q: pt.set_subtensor(p[1, 2], (p * f).sum()), square, [f, q]),
         "rotated": (lambda p, f, q: pt.roll(p, 1, axis=0), square, [f, q]),
-        "sums": (lambda p, f, q: p.sum(axis=0) * f - pt.max(p, axis=1)[:, None] * q, square, [f, q]),
-        "memory and products": (lambda p, f, q: pt.linalg.inv(f @ p @ f.T + 4 * pt.eye(3)), square @ square.T, [f, q]),
+        "sums": (
+            lambda p, f, q: p.sum(axis=0) * f - pt.max(p, axis=1)[:, None] * q,
+            square,
+            [f, q],
+        ),
+        "memory and products": (
+            lambda p, f, q: pt.linalg.inv(f @ p @ f.T + 4 * pt.eye(3)),
+            square @ square.T,
+            [f, q],
+        ),
         "bool": (lambda p, f, q: pt.switch(p, f > 0, q > 0), square > 0, [f, q]),
         "int": (lambda p, f, q: p @ p % 7 + 1, np.arange(9).reshape(3, 3), [f, q]),
         "empty": (lambda p, f, q: p + 1, np.zeros((3, 0)), [f, q]),
@@ -798,10 +918,13 @@ def test_small_states(name, n, linker):
 
 
 def test_a_small_state_becomes_scalars():
-    m0, f = pt.tensor("m0", dtype="float64", shape=(2,)), pt.tensor("f", dtype="float64", shape=(2, 2))
+    m0, f = (
+        pt.tensor("m0", dtype="float64", shape=(2,)),
+        pt.tensor("f", dtype="float64", shape=(2, 2)),
+    )
     last = bt.scan(lambda m: f @ m, outputs_info=m0, n_steps=100, return_updates=False)[-1]
     text = program_text([m0, f], last)
-    loop = text[text.index("in 100"):]
+    loop = text[text.index("in 100") :]
     assert loop.splitlines()[0].count("state") >= 2
     assert "for " not in loop
 
@@ -836,12 +959,22 @@ def test_a_gradient_stores_no_value_twice():
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-@pytest.mark.parametrize("number", [lambda: pt.as_tensor(3), lambda: pt.constant(3), lambda: pt.constant(3, dtype="int8"), lambda: pt.as_tensor(2.5)])
+@pytest.mark.parametrize(
+    "number",
+    [
+        lambda: pt.as_tensor(3),
+        lambda: pt.constant(3),
+        lambda: pt.constant(3, dtype="int8"),
+        lambda: pt.as_tensor(2.5),
+    ],
+)
 def test_constant_traces_of_numbers_without_a_dtype(number, linker):
     """Rules that move a number out of a loop keep its dtype: only a program's own operations on it widen it."""
     x = pt.dvector("x")
     with bt.config.change_flags(on_opt_error="raise"):
-        states, constants = bt.scan(lambda e, s: (pt.tanh(s * e), number()), x, [0.5, None], return_updates=False)
+        states, constants = bt.scan(
+            lambda e, s: (pt.tanh(s * e), number()), x, [0.5, None], return_updates=False
+        )
         f = bt.function([x], [states, constants], mode=bt.Mode(linker=linker))
     assert [re.search(r"(\d+) traces?", str(node.op))[1] for node in scans(f)] == ["1"]
     found = f([2.0, 3.0])[1]
@@ -852,7 +985,10 @@ def test_constant_traces_of_numbers_without_a_dtype(number, linker):
 def test_equal_and_constant_traces(linker):
     x, a = pt.dvector("x"), pt.dvector("a")
     results = bt.scan(
-        lambda e, s: (pt.tanh(s * e), pt.tanh(s * e), a * 2, pt.constant(3)), x, [0.5, None, None, None], return_updates=False
+        lambda e, s: (pt.tanh(s * e), pt.tanh(s * e), a * 2, pt.constant(3)),
+        x,
+        [0.5, None, None, None],
+        return_updates=False,
     )
     f = bt.function([x, a], results, mode=bt.Mode(linker=linker))
     assert [re.search(r"(\d+) trace", str(node.op))[1] for node in scans(f)] == ["1"]
@@ -873,7 +1009,10 @@ def test_equal_and_constant_traces(linker):
 def test_a_traced_state_is_written_in_place(linker):
     x, a = pt.dmatrix("x"), pt.dvector("a")
     ys, zs = bt.scan(
-        lambda e, y, z: (a * y * (1 - y) + e, z * y + e), x, [pt.zeros_like(a), pt.ones_like(a)], return_updates=False
+        lambda e, y, z: (a * y * (1 - y) + e, z * y + e),
+        x,
+        [pt.zeros_like(a), pt.ones_like(a)],
+        return_updates=False,
     )
     single = bt.scan(lambda e, y: a * y * (1 - y) + e, x, pt.zeros_like(a), return_updates=False)
     assert "next0" not in program_text([x, a], [single])
@@ -882,11 +1021,16 @@ def test_a_traced_state_is_written_in_place(linker):
     for e in values[0]:
         y, z = values[1] * y * (1 - y) + e, z * y + e
         rows.append((y, z))
-    np.testing.assert_allclose(np.stack(call([x, a], [ys, zs], values, linker), 1), rows, rtol=1e-11)
+    np.testing.assert_allclose(
+        np.stack(call([x, a], [ys, zs], values, linker), 1), rows, rtol=1e-11
+    )
 
 
 def test_states_that_fill_vectors_stay_vectors():
-    x, b = pt.tensor("x", dtype="float64", shape=(None, 8)), pt.tensor("b", dtype="float64", shape=(8,))
+    x, b = (
+        pt.tensor("x", dtype="float64", shape=(None, 8)),
+        pt.tensor("b", dtype="float64", shape=(8,)),
+    )
     hs = bt.scan(lambda x_t, h: 0.5 * h * b + x_t, x, pt.zeros(8), return_updates=False)
     outputs = [hs[-1], bt.grad((hs**2).sum(), b)]
     text = program_text([x, b], outputs)
@@ -934,7 +1078,10 @@ def test_scalars_that_runtime_functions_read_and_write(linker):
 def test_states_that_are_sequences_or_sums_need_no_loop():
     y, mu, phi = pt.dvector("y"), pt.dscalar("mu"), pt.dscalar("phi")
     _, terms = bt.scan(
-        lambda y_t, before: (y_t, (y_t - mu - phi * (before - mu)) ** 2), y, [mu, None], return_updates=False
+        lambda y_t, before: (y_t, (y_t - mu - phi * (before - mu)) ** 2),
+        y,
+        [mu, None],
+        return_updates=False,
     )
     cost = terms.sum()
     outputs = [cost, *bt.grad(cost, [y, mu, phi])]
@@ -968,26 +1115,49 @@ def test_final_values_of_states_that_steps_do_not_read(n):
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
 def test_loops_without_steps_have_the_shapes_of_a_step(mode):
     x, h, a = pt.dmatrix("x"), pt.dvector("h"), pt.dscalar("a")
-    ys = bt.scan(lambda e, h, a: h[0].set(e[-1] * a), sequences=x, outputs_info=h, non_sequences=a, return_updates=False)
+    ys = bt.scan(
+        lambda e, h, a: h[0].set(e[-1] * a),
+        sequences=x,
+        outputs_info=h,
+        non_sequences=a,
+        return_updates=False,
+    )
     # this requires a row of zeros with the length of an element
     gradients = bt.grad(pt.cumsum(ys, axis=0).sum(), [x, h, a])
-    f = bt.function([x, h, a], [*gradients, bt.scan(pt.zeros_like, sequences=x, return_updates=False)], mode=mode)
-    assert [each.shape for each in f(np.zeros((0, 4)), np.zeros(4), 1.0)] == [(0, 4), (4,), (), (0, 4)]
-    assert [each.shape for each in f(np.zeros((2, 4)), np.zeros(4), 1.0)] == [(2, 4), (4,), (), (2, 4)]
+    f = bt.function(
+        [x, h, a],
+        [*gradients, bt.scan(pt.zeros_like, sequences=x, return_updates=False)],
+        mode=mode,
+    )
+    assert [each.shape for each in f(np.zeros((0, 4)), np.zeros(4), 1.0)] == [
+        (0, 4),
+        (4,),
+        (),
+        (0, 4),
+    ]
+    assert [each.shape for each in f(np.zeros((2, 4)), np.zeros(4), 1.0)] == [
+        (2, 4),
+        (4,),
+        (),
+        (2, 4),
+    ]
 
 
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
-@pytest.mark.parametrize("step", [
-    lambda e, s: pt.sort(e + s),
-    lambda e, s: pt.roll(e, 1) + s,
-    lambda e, s: pt.repeat(e, 2)[::2] + s,
-    lambda e, s: s[1:3].set(e[:2]),
-    lambda e, s: pt.concatenate([pt.diff(e), e[:1]]) + s,
-    lambda e, s: pt.tanh(pt.outer(e, e) @ s),
-    lambda e, s: bt.ifelse(e.sum() > 0, s, e),
-    lambda e, s: s + pt.nonzero(e)[0].sum() + e,
-    lambda e, s: e.reshape((2, -1)).T.flatten() + s,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda e, s: pt.sort(e + s),
+        lambda e, s: pt.roll(e, 1) + s,
+        lambda e, s: pt.repeat(e, 2)[::2] + s,
+        lambda e, s: s[1:3].set(e[:2]),
+        lambda e, s: pt.concatenate([pt.diff(e), e[:1]]) + s,
+        lambda e, s: pt.tanh(pt.outer(e, e) @ s),
+        lambda e, s: bt.ifelse(e.sum() > 0, s, e),
+        lambda e, s: s + pt.nonzero(e)[0].sum() + e,
+        lambda e, s: e.reshape((2, -1)).T.flatten() + s,
+    ],
+)
 def test_values_and_gradients_of_loops_without_steps(step, mode):
     x, h = pt.dmatrix("x"), pt.dvector("h")
 
@@ -998,7 +1168,13 @@ def test_values_and_gradients_of_loops_without_steps(step, mode):
     ys = bt.scan(several, sequences=x, outputs_info=[h, None, None], return_updates=False)
     f = bt.function([x, h], [*ys, *bt.grad(sum(y.sum() for y in ys), [x, h])], mode=mode)
     for n in (0, 1):
-        assert [each.shape for each in f(np.zeros((n, 4)), np.zeros(4))] == [(n, 4), (n, 2), (n, 4, 4), (n, 4), (4,)]
+        assert [each.shape for each in f(np.zeros((n, 4)), np.zeros(4))] == [
+            (n, 4),
+            (n, 2),
+            (n, 4, 4),
+            (n, 4),
+            (4,),
+        ]
 
 
 def test_the_last_element_of_an_empty_loop_is_a_runtime_error():
@@ -1024,29 +1200,58 @@ def test_states_of_length_one_are_updated_simultaneously(linker):
 @pytest.mark.parametrize("linker", ["jit", "c"])
 def test_sums_of_small_arrays_are_read_after_the_loop(linker):
     x, s0 = pt.dmatrix("x"), pt.tensor("s0", dtype="float64", shape=(1,))
-    vs, ws = bt.scan(lambda x_t, s, r: (pt.tanh(s * 0.5 + x_t), r + x_t), x, [s0, s0], return_updates=False)
+    vs, ws = bt.scan(
+        lambda x_t, s, r: (pt.tanh(s * 0.5 + x_t), r + x_t), x, [s0, s0], return_updates=False
+    )
     gradient = bt.grad(vs.sum() + ws.sum(), s0)
     values = [np.ones((2, 1)), np.ones(1)]
-    np.testing.assert_allclose(call([x, s0], gradient, values, linker), call([x, s0], gradient, values, "vm"), rtol=1e-12)
+    np.testing.assert_allclose(
+        call([x, s0], gradient, values, linker), call([x, s0], gradient, values, "vm"), rtol=1e-12
+    )
 
 
 def batch_of_loops(kind):
     """A function of one loop, its arguments, and the indices of the arguments that have a batch dimension."""
     if kind == "network":
         step = lambda x_t, h, w, u: pt.tanh(h @ w + x_t @ u)  # noqa: E731
-        formula = lambda x, h0, w, u: (bt.scan(step, sequences=x, outputs_info=h0, non_sequences=[w, u], return_updates=False) ** 2).sum()  # noqa: E731
-        return formula, [rng.normal(size=(5, 2)), rng.normal(size=3), rng.normal(size=(3, 3)), rng.normal(size=(2, 3))], (0, 1)
+        formula = lambda x, h0, w, u: (
+            bt.scan(step, sequences=x, outputs_info=h0, non_sequences=[w, u], return_updates=False)
+            ** 2
+        ).sum()  # noqa: E731
+        return (
+            formula,
+            [
+                rng.normal(size=(5, 2)),
+                rng.normal(size=3),
+                rng.normal(size=(3, 3)),
+                rng.normal(size=(2, 3)),
+            ],
+            (0, 1),
+        )
     if kind == "filter":
+
         def step(y_t, m, p, f):
             m, p = f @ m, f @ p @ f.T + 0.1 * np.eye(2)
             s = p[:, :1] @ p[:1] + p + 0.5 * np.eye(2)
             gain = p @ pt.linalg.inv(s)
-            return m + gain @ (y_t - m), p - gain @ p, pt.log(pt.linalg.det(s)) + y_t @ pt.linalg.inv(s) @ y_t
+            return (
+                m + gain @ (y_t - m),
+                p - gain @ p,
+                pt.log(pt.linalg.det(s)) + y_t @ pt.linalg.inv(s) @ y_t,
+            )
 
-        formula = lambda y, f: bt.scan(step, sequences=y, outputs_info=[np.zeros(2), np.eye(2), None], non_sequences=f, return_updates=False)[2].sum()  # noqa: E731
+        formula = lambda y, f: bt.scan(
+            step,
+            sequences=y,
+            outputs_info=[np.zeros(2), np.eye(2), None],
+            non_sequences=f,
+            return_updates=False,
+        )[2].sum()  # noqa: E731
         return formula, [rng.normal(size=(4, 2)), np.eye(2) * 0.8 + 0.1], (0,)
     step = lambda s, r: s + 0.1 * pt.stack([r[0] * s[0] - s[0] * s[1], s[0] * s[1] - r[1] * s[1]])  # noqa: E731
-    formula = lambda rates, start: (bt.scan(step, outputs_info=start, non_sequences=rates, n_steps=6, return_updates=False) ** 2).sum()  # noqa: E731
+    formula = lambda rates, start: (
+        bt.scan(step, outputs_info=start, non_sequences=rates, n_steps=6, return_updates=False) ** 2
+    ).sum()  # noqa: E731
     return formula, [np.array([1.1, 0.4]), np.array([1.0, 2.0])], (0, 1)
 
 
@@ -1062,11 +1267,18 @@ def test_a_batch_of_loops_over_small_arrays(kind, size, linker):
     inputs, values, many = list(variables), list(arrays), {}
     for k in batched:
         inputs[k] = many[variables[k]] = pt.tensor(dtype="float64", shape=(None, *arrays[k].shape))
-        values[k] = np.stack([arrays[k] * (1 + 0.05 * i) for i in range(size)]) if size else np.empty((0, *arrays[k].shape))
+        values[k] = (
+            np.stack([arrays[k] * (1 + 0.05 * i) for i in range(size)])
+            if size
+            else np.empty((0, *arrays[k].shape))
+        )
     every = bt.vectorize_graph(outputs, many)
     summed = [bt.grad(every[0].sum(), inputs[k]) for k in range(len(inputs))]
     got = call(inputs, [*every, *summed], values, linker)
-    rows = [single(*(values[k][i] if k in batched else values[k] for k in range(len(inputs)))) for i in range(size)]
+    rows = [
+        single(*(values[k][i] if k in batched else values[k] for k in range(len(inputs))))
+        for i in range(size)
+    ]
     for k, one in enumerate(rows and zip(*rows)):
         np.testing.assert_allclose(got[k], np.stack(one), rtol=1e-10, atol=1e-12)
         if k == 0:
@@ -1080,7 +1292,10 @@ def test_the_batch_of_small_arrays_is_innermost():
     for kind in ("network", "prey"):
         formula, arrays, batched = batch_of_loops(kind)
         variables = [pt.tensor(dtype="float64", shape=a.shape) for a in arrays]
-        many = {variables[k]: pt.tensor(dtype="float64", shape=(None, *arrays[k].shape)) for k in batched}
+        many = {
+            variables[k]: pt.tensor(dtype="float64", shape=(None, *arrays[k].shape))
+            for k in batched
+        }
         value = formula(*variables)
         every = bt.vectorize_graph([value, *bt.grad(value, variables)], many)
         f = bt.function([many.get(v, v) for v in variables], every)
@@ -1089,10 +1304,15 @@ def test_the_batch_of_small_arrays_is_innermost():
         assert len(loops) == 2, text
         for loop in loops:
             body = re.split(r"\n  (?=\S)", loop)[0]
-            assert "call" not in body and body.count("\n    for ") == 1 and "vector of" in body, body
+            assert "call" not in body and body.count("\n    for ") == 1 and "vector of" in body, (
+                body
+            )
+
 
 @pytest.mark.parametrize("steps", [0, 1, 5])
-@pytest.mark.parametrize("n, dtype", [(4, "float64"), (5, "float64"), (7, "float64"), (4, "float32")])
+@pytest.mark.parametrize(
+    "n, dtype", [(4, "float64"), (5, "float64"), (7, "float64"), (4, "float32")]
+)
 def test_rows_of_small_matrices_are_vectorized(n, dtype, steps):
     f, p0, q = (pt.tensor(name, dtype=dtype, shape=(n, n)) for name in "fpq")
 
@@ -1111,21 +1331,32 @@ def test_rows_of_small_matrices_are_vectorized(n, dtype, steps):
     for linker in ("c", "jit"):
         got = bt.function(inputs, outputs, mode=bt.Mode(linker=linker))
         for one, other in zip(got(*values), expected):
-            np.testing.assert_allclose(one, other, rtol=1e-11 if dtype == "float64" else 1e-4, atol=1e-5 if dtype == "float32" else 1e-12)
+            np.testing.assert_allclose(
+                one,
+                other,
+                rtol=1e-11 if dtype == "float64" else 1e-4,
+                atol=1e-5 if dtype == "float32" else 1e-12,
+            )
     if steps > 1:
-        body = re.split(r"\n  (?=\S)", got.dprint("program", file="str").split("\n  for step")[1])[0]
+        body = re.split(r"\n  (?=\S)", got.dprint("program", file="str").split("\n  for step")[1])[
+            0
+        ]
         # as scalars there would be more than 14 n^2 lines
         assert f" in {n}, vector" in body and body.count("\n") < 5 * n * n, body
 
 
 def test_operands_of_a_power_are_recomputed_in_the_gradient():
     x, a, s0 = pt.tensor("x", dtype="float64", shape=(50,)), pt.dscalar("a"), pt.dscalar("s0")
-    errors = bt.scan(lambda x_t, s: (a * x_t + (1 - a) * s, (x_t - s) ** 2), x, [s0, None], return_updates=False)[1]
+    errors = bt.scan(
+        lambda x_t, s: (a * x_t + (1 - a) * s, (x_t - s) ** 2), x, [s0, None], return_updates=False
+    )[1]
     outputs = [errors.sum(), *bt.grad(errors.sum(), [a, s0])]
     f = bt.function([x, a, s0], outputs)
     values = [rng.normal(size=50), 0.3, 0.1]
     np.testing.assert_allclose(f(*values), call([x, a, s0], outputs, values, "vm"), rtol=1e-12)
-    assert len(re.findall(r"(?:temporary|stack) \w+: f64\[50\]", f.dprint("program", file="str"))) == 1
+    assert (
+        len(re.findall(r"(?:temporary|stack) \w+: f64\[50\]", f.dprint("program", file="str"))) == 1
+    )
 
 
 def test_transposed_weights_are_read_in_place():
@@ -1133,26 +1364,39 @@ def test_transposed_weights_are_read_in_place():
     h = bt.scan(lambda x_t, h: pt.tanh(x_t + (h * x_t) @ w), x, h0, return_updates=False)
     f = bt.function([x, h0, w], bt.grad(h[-1].sum(), [h0, w]))
     values = [rng.normal(size=(4, 3, 5)), rng.normal(size=(3, 5)), rng.normal(size=(5, 5)) * 0.3]
-    for one, other in zip(f(*values), call([x, h0, w], bt.grad(h[-1].sum(), [h0, w]), values, "vm")):
+    for one, other in zip(
+        f(*values), call([x, h0, w], bt.grad(h[-1].sum(), [h0, w]), values, "vm")
+    ):
         np.testing.assert_allclose(one, other, rtol=1e-12)
     program = f.dprint("program", file="str")
     flags = re.findall(r"call bt_gemm_f64\(.*?, (\d), (\d), in (\w+)", program)
-    assert ("1", "0") in [each[:2] for each in flags] and ("0", "1") in [each[:2] for each in flags], program
+    assert ("1", "0") in [each[:2] for each in flags] and ("0", "1") in [
+        each[:2] for each in flags
+    ], program
     assert "tile" not in program  # no transposed copy of a matrix
 
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
 def test_systems_of_two_equations_in_steps(batch, linker):
-    a, b = pt.tensor(dtype="float64", shape=(None, *batch, 2, 2)), pt.tensor(dtype="float64", shape=(None, *batch, 2, 3))
+    a, b = (
+        pt.tensor(dtype="float64", shape=(None, *batch, 2, 2)),
+        pt.tensor(dtype="float64", shape=(None, *batch, 2, 3)),
+    )
 
     def step(a_t, b_t, s):
         a_t = a_t + 0.01 * s[..., :2]
-        both = [pt.linalg.solve(a_t, b_t, b_ndim=2), pt.linalg.solve(pt.moveaxis(a_t, -1, -2), b_t, b_ndim=2), pt.linalg.solve(a_t, b_t[..., 0], b_ndim=1)]
+        both = [
+            pt.linalg.solve(a_t, b_t, b_ndim=2),
+            pt.linalg.solve(pt.moveaxis(a_t, -1, -2), b_t, b_ndim=2),
+            pt.linalg.solve(a_t, b_t[..., 0], b_ndim=1),
+        ]
         return [both[0], *both, pt.linalg.det(a_t), *pt.linalg.slogdet(a_t)]
 
     start = np.zeros((*batch, 2, 3))
-    outputs = bt.scan(step, sequences=[a, b], outputs_info=[start] + [None] * 6, return_updates=False)[1:]
+    outputs = bt.scan(
+        step, sequences=[a, b], outputs_info=[start] + [None] * 6, return_updates=False
+    )[1:]
     x = rng.normal(size=(6, *batch, 2, 2))
     x[1, ..., 0, 0] = 0
     y = rng.normal(size=(6, *batch, 2, 3))
@@ -1161,7 +1405,13 @@ def test_systems_of_two_equations_in_steps(batch, linker):
     for t in range(6):
         m = x[t] + 0.01 * s[..., :2]
         s = np.linalg.solve(m, y[t])
-        expected = [s, np.linalg.solve(np.swapaxes(m, -1, -2), y[t]), np.linalg.solve(m, y[t][..., :1])[..., 0], np.linalg.det(m), *np.linalg.slogdet(m)]
+        expected = [
+            s,
+            np.linalg.solve(np.swapaxes(m, -1, -2), y[t]),
+            np.linalg.solve(m, y[t][..., :1])[..., 0],
+            np.linalg.det(m),
+            *np.linalg.slogdet(m),
+        ]
         for one, other in zip(got, expected):
             np.testing.assert_allclose(one[t], other, rtol=1e-9, atol=1e-12)
 
@@ -1170,14 +1420,38 @@ def test_singular_systems_of_two_equations_in_steps():
     a = pt.tensor(dtype="float64", shape=(None, 2, 2))
     good, singular = np.eye(2), np.array([[1.0, 2.0], [2.0, 4.0]])
     for bad in (singular, np.zeros((2, 2))):
-        f = bt.function([a], bt.scan(lambda a_t, s: pt.linalg.solve(a_t + 0 * s, s), sequences=a, outputs_info=np.eye(2), return_updates=False))
+        f = bt.function(
+            [a],
+            bt.scan(
+                lambda a_t, s: pt.linalg.solve(a_t + 0 * s, s),
+                sequences=a,
+                outputs_info=np.eye(2),
+                return_updates=False,
+            ),
+        )
         np.testing.assert_allclose(f(np.stack([good, 2 * good]))[1], 0.5 * good)
         with pytest.raises(np.linalg.LinAlgError, match="singular"):
             f(np.stack([good, bad]))
-        numbers = bt.function([a], bt.scan(lambda a_t, s: [s + pt.linalg.det(a_t * s), *pt.linalg.slogdet(a_t * s)], sequences=a, outputs_info=[1.0, None, None], return_updates=False))
+        numbers = bt.function(
+            [a],
+            bt.scan(
+                lambda a_t, s: [s + pt.linalg.det(a_t * s), *pt.linalg.slogdet(a_t * s)],
+                sequences=a,
+                outputs_info=[1.0, None, None],
+                return_updates=False,
+            ),
+        )
         _, signs, logs = numbers(np.stack([good, bad]))
         assert list(signs) == [1, 0] and logs[1] == -np.inf
-    with_nan = bt.function([a], bt.scan(lambda a_t, s: (pt.linalg.solve(a_t, np.ones(2) + 0 * s, b_ndim=1, on_error="nan"),), sequences=a, outputs_info=np.zeros(2), return_updates=False))
+    with_nan = bt.function(
+        [a],
+        bt.scan(
+            lambda a_t, s: (pt.linalg.solve(a_t, np.ones(2) + 0 * s, b_ndim=1, on_error="nan"),),
+            sequences=a,
+            outputs_info=np.zeros(2),
+            return_updates=False,
+        ),
+    )
     assert np.isnan(with_nan(np.stack([good, singular]))[1]).all()
 
 
@@ -1224,18 +1498,24 @@ class Faulty(bt.Op):
         outputs[0][0] = result
 
 
-@pytest.mark.parametrize(
-    "how, error", [("drifts", bt.compile.BadThunkOutput), ("type", TypeError)]
-)
+@pytest.mark.parametrize("how, error", [("drifts", bt.compile.BadThunkOutput), ("type", TypeError)])
 def test_debug_mode_checks_the_nodes_of_a_step(how, error):
     s0 = pt.dvector("s0")
     mode = bt.compile.DebugMode(native_linkers=["jit"], stability_patience=1)
     op = Faulty(10.0, how)
-    f = bt.function([s0], bt.scan(lambda s: op(s) + 1.0, outputs_info=s0, n_steps=5, return_updates=False), mode=mode)
+    f = bt.function(
+        [s0],
+        bt.scan(lambda s: op(s) + 1.0, outputs_info=s0, n_steps=5, return_updates=False),
+        mode=mode,
+    )
     with pytest.raises(error, match=r"(?s)Faulty.*step +3 of 5") as caught:
         f([1.0, 1.0])  # 1, 3, 7, 15
     assert "Scan" in str(caught.value)
-    g = bt.function([s0], bt.scan(lambda s: op(s) + 1.0, outputs_info=s0, n_steps=3, return_updates=False), mode=mode)
+    g = bt.function(
+        [s0],
+        bt.scan(lambda s: op(s) + 1.0, outputs_info=s0, n_steps=3, return_updates=False),
+        mode=mode,
+    )
     np.testing.assert_allclose(g([1.0, 0.0]), [[3, 1], [7, 3], [15, 7]])
 
 
@@ -1243,14 +1523,18 @@ def test_debug_mode_checks_steps_of_nested_scans_and_gradients():
     x, a = pt.dvector("x"), pt.dscalar("a")
 
     def step(x_t, y):
-        inner = bt.scan(lambda z: pt.sin(z * a) + x_t, outputs_info=y, n_steps=2, return_updates=False)
+        inner = bt.scan(
+            lambda z: pt.sin(z * a) + x_t, outputs_info=y, n_steps=2, return_updates=False
+        )
         return inner[-1]
 
     ys = bt.scan(step, x, pt.zeros([]), return_updates=False)
     outputs = [ys, bt.grad((ys**2).sum(), a)]
     values = [rng.normal(size=3), 0.8]
     mode = bt.compile.DebugMode(native_linkers=["jit"], stability_patience=1)
-    for got, expected in zip(bt.function([x, a], outputs, mode=mode)(*values), call([x, a], outputs, values)):
+    for got, expected in zip(
+        bt.function([x, a], outputs, mode=mode)(*values), call([x, a], outputs, values)
+    ):
         np.testing.assert_allclose(got, expected)
     logs = bt.scan(lambda x_t, y: pt.log(y) + x_t, x, a, return_updates=False)
     f = bt.function([x, a], logs, mode=mode)
@@ -1275,12 +1559,13 @@ def test_a_profile_has_the_time_of_steps_and_the_memory_of_traces(linker):
 @pytest.mark.parametrize("linker", ["vm", "jit"])
 def test_a_profile_counts_executed_steps(linker):
     y0 = pt.dscalar("y0")
-    ys = bt.scan(lambda y: (y * 2, until(y > 100)), outputs_info=y0, n_steps=50, return_updates=False)
+    ys = bt.scan(
+        lambda y: (y * 2, until(y > 100)), outputs_info=y0, n_steps=50, return_updates=False
+    )
     f = bt.function([y0], ys, profile=True, mode=bt.Mode(linker=linker))
     assert f(1.0).size == 8
     (part,) = [part for part in f.profile.parts if part.steps]
     assert part.steps == 8
-
 
 
 @pytest.mark.skipif(not __import__("shutil").which("cc"), reason="no C compiler")
@@ -1288,7 +1573,11 @@ def test_exported(tmp_path):
     import ctypes
     import subprocess
 
-    x, h0, w = pt.dmatrix("x"), pt.tensor("h0", dtype="float64", shape=(3,)), pt.tensor("w", dtype="float64", shape=(3, 3))
+    x, h0, w = (
+        pt.dmatrix("x"),
+        pt.tensor("h0", dtype="float64", shape=(3,)),
+        pt.tensor("w", dtype="float64", shape=(3, 3)),
+    )
     hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), x, h0, return_updates=False)
     cost = (hs**2).sum()
     f = bt.function([x, h0, w], [cost, bt.grad(cost, w)], name="rnn")
@@ -1314,25 +1603,45 @@ def test_exported(tmp_path):
 def test_errors_of_bad_input_suggest_a_remedy():
     x, y = pt.dvector("x"), pt.dvector("y")
     with pytest.raises(bt.ShapeError, match="scan `map`: sequence 1"):
-        bt.function([x, y], bt.scan(lambda a, b: a * b, [x, y], return_updates=False, name="map"))(np.ones(3), np.ones(2))
+        bt.function([x, y], bt.scan(lambda a, b: a * b, [x, y], return_updates=False, name="map"))(
+            np.ones(3), np.ones(2)
+        )
     with pytest.raises(ValueError, match="taps back to -3.*reaches before the start"):
-        taps = bt.scan(lambda a: pt.tanh(a), outputs_info={"initial": y, "taps": [-3]}, n_steps=2, return_updates=False)
+        taps = bt.scan(
+            lambda a: pt.tanh(a),
+            outputs_info={"initial": y, "taps": [-3]},
+            n_steps=2,
+            return_updates=False,
+        )
         bt.function([y], taps)(np.ones(2))
     with pytest.raises(TypeError, match="until"):
         bt.scan(lambda s: (s, until(None)), outputs_info=0.0, n_steps=2)
-    with pytest.raises(TypeError, match="(?s)until: expected a scalar bool, got.*float64.*a comparison"):
+    with pytest.raises(
+        TypeError, match="(?s)until: expected a scalar bool, got.*float64.*a comparison"
+    ):
         bt.scan(lambda s: (s, until(s)), outputs_info=0.0, n_steps=2)
-    with pytest.raises(TypeError, match=r"(?s)until: expected a scalar bool, got.*\(2,\).*any or all"):
+    with pytest.raises(
+        TypeError, match=r"(?s)until: expected a scalar bool, got.*\(2,\).*any or all"
+    ):
         bt.scan(lambda s: (s, until(s > 0)), outputs_info=np.zeros(2), n_steps=2)
     for taps, where in (([-3, 0], "before the start"), ([0, 3], "behind the end")):
         for sequence in (x, pt.tensor("x", dtype="float64", shape=(2,))):
-            with pytest.raises(ValueError, match=f"sequence 0 has taps.*expected 3 or more.*{where}"):
-                sums = bt.scan(lambda a, b: a + b, {"input": sequence, "taps": taps}, return_updates=False)
+            with pytest.raises(
+                ValueError, match=f"sequence 0 has taps.*expected 3 or more.*{where}"
+            ):
+                sums = bt.scan(
+                    lambda a, b: a + b, {"input": sequence, "taps": taps}, return_updates=False
+                )
                 bt.function([sequence], sums)(np.ones(2))
     taps = bt.scan(lambda a, b: a + b, {"input": x, "taps": [-2, 1]}, return_updates=False)
     assert bt.function([x], taps)(np.ones(3)).shape == (0,)  # the minimal length
     with pytest.raises(ValueError, match="sequence 1"):
-        f = bt.function([x, y], bt.scan(lambda a, b, s: s + a * pt.tanh(s * b), [x, y], 0.0, return_updates=False, n_steps=3))
+        f = bt.function(
+            [x, y],
+            bt.scan(
+                lambda a, b, s: s + a * pt.tanh(s * b), [x, y], 0.0, return_updates=False, n_steps=3
+            ),
+        )
         f(np.ones(3), np.ones(2))
     with pytest.raises(TypeError, match="(?s)starts as.*cast"):
         bt.scan(lambda a, s: s + a, x, pt.lscalar("s"), return_updates=False)
@@ -1350,14 +1659,24 @@ def test_a_range_among_the_sequences_may_be_longer_or_shorter(mode):
 
     def polynomial(powers, *given):
         terms = bt.scan(term, sequences=[c, powers], non_sequences=x, return_updates=False)
-        swapped = bt.scan(lambda p, a, b: term(a, p, b), sequences=[powers, c], non_sequences=x, return_updates=False)
-        f = bt.function([c, x, *given], [terms.sum(), swapped.sum(), bt.grad(terms.sum(), c)], mode=mode)
+        swapped = bt.scan(
+            lambda p, a, b: term(a, p, b),
+            sequences=[powers, c],
+            non_sequences=x,
+            return_updates=False,
+        )
+        f = bt.function(
+            [c, x, *given], [terms.sum(), swapped.sum(), bt.grad(terms.sum(), c)], mode=mode
+        )
         return lambda *values: [part.tolist() for part in f(*values)]
 
     for powers in (pt.arange(10000), pt.arange(c.shape[0] + 5), pt.arange(c.shape[0])):
         assert polynomial(powers)([1.0, 0.0, 2.0], 3.0) == [19.0, 19.0, [1.0, 3.0, 9.0]]
     few = polynomial(pt.arange(n), n)
-    assert few([1.0, 0.0, 2.0], 3.0, 1) == [1.0, 1.0, [1.0, 0.0, 0.0]] and few([1.0, 0.0, 2.0], 3.0, 7)[0] == 19.0
+    assert (
+        few([1.0, 0.0, 2.0], 3.0, 1) == [1.0, 1.0, [1.0, 0.0, 0.0]]
+        and few([1.0, 0.0, 2.0], 3.0, 7)[0] == 19.0
+    )
     static = pt.tensor("static", shape=(3,))
     known = bt.scan(term, sequences=[static, pt.arange(100)], non_sequences=x, return_updates=False)
     assert known.type.shape == (3,)
@@ -1366,18 +1685,32 @@ def test_a_range_among_the_sequences_may_be_longer_or_shorter(mode):
     # Other sequences must have equal lengths.
     y = pt.dvector("y")
     with pytest.raises(bt.ShapeError, match="elements"):
-        bt.function([c, y], bt.scan(lambda a, b: a + b, sequences=[c, y], return_updates=False), mode=mode)([1.0], [1.0, 2.0])
+        bt.function(
+            [c, y], bt.scan(lambda a, b: a + b, sequences=[c, y], return_updates=False), mode=mode
+        )([1.0], [1.0, 2.0])
 
 
 def test_loops_that_share_states_are_merged_unless_the_graph_would_become_circular():
     x, y = pt.dvector("x"), pt.dvector("y")
-    a = bt.scan(lambda x_t, s: s + x_t, sequences=x, outputs_info=np.float64(0), return_updates=False)
-    b = bt.scan(lambda y_t, t: t * y_t, sequences=y, outputs_info=np.float64(1), return_updates=False)
+    a = bt.scan(
+        lambda x_t, s: s + x_t, sequences=x, outputs_info=np.float64(0), return_updates=False
+    )
+    b = bt.scan(
+        lambda y_t, t: t * y_t, sequences=y, outputs_info=np.float64(1), return_updates=False
+    )
     # The first would share a state with a, the second one with b; each reads the other's partner.
-    c = bt.scan(lambda x_t, b_t, s, u: (s + x_t, u + b_t), sequences=[x, b], outputs_info=[np.float64(0), np.float64(2)],
-                return_updates=False)
-    d = bt.scan(lambda y_t, a_t, t, u: (t * y_t, u - a_t), sequences=[y, a], outputs_info=[np.float64(1), np.float64(3)],
-                return_updates=False)
+    c = bt.scan(
+        lambda x_t, b_t, s, u: (s + x_t, u + b_t),
+        sequences=[x, b],
+        outputs_info=[np.float64(0), np.float64(2)],
+        return_updates=False,
+    )
+    d = bt.scan(
+        lambda y_t, a_t, t, u: (t * y_t, u - a_t),
+        sequences=[y, a],
+        outputs_info=[np.float64(1), np.float64(3)],
+        return_updates=False,
+    )
     values = np.arange(1.0, 6.0), np.arange(2.0, 7.0) / 3
     sums, products = np.cumsum(values[0]), np.cumprod(values[1])
     expected = [sums, products, sums, 2 + np.cumsum(products), products, 3 - np.cumsum(sums)]

@@ -26,11 +26,18 @@ def garch(x, a, s0):
     def step(x_t, h):
         return 0.125 + a * x_t**2 + 0.625 * h, pt.log(h) + x_t**2 / h
 
-    return bt.scan(step, sequences=x, outputs_info=[pt.exp(s0), None], return_updates=False)[1].sum()
+    return bt.scan(step, sequences=x, outputs_info=[pt.exp(s0), None], return_updates=False)[
+        1
+    ].sum()
 
 
 def tanh_unit(x, a, s0):
-    return (bt.scan(lambda x_t, s: pt.tanh(a * s + x_t), sequences=x, outputs_info=s0, return_updates=False) ** 2).sum()
+    return (
+        bt.scan(
+            lambda x_t, s: pt.tanh(a * s + x_t), sequences=x, outputs_info=s0, return_updates=False
+        )
+        ** 2
+    ).sum()
 
 
 def masked(x, a, s0):
@@ -47,11 +54,19 @@ def weighted(x, a, s0):
 
 
 def backwards(x, a, s0):
-    return bt.scan(lambda x_t, s: pt.sin(a * s) + x_t, sequences=x, outputs_info=s0, go_backwards=True, return_updates=False).sum()
+    return bt.scan(
+        lambda x_t, s: pt.sin(a * s) + x_t,
+        sequences=x,
+        outputs_info=s0,
+        go_backwards=True,
+        return_updates=False,
+    ).sum()
 
 
 def last(x, a, s0):
-    return bt.scan(lambda x_t, s: a * s * (1 - s) + 0 * x_t, sequences=x, outputs_info=s0, return_updates=False)[-1]
+    return bt.scan(
+        lambda x_t, s: a * s * (1 - s) + 0 * x_t, sequences=x, outputs_info=s0, return_updates=False
+    )[-1]
 
 
 def two_lags(x, a, s0):
@@ -81,17 +96,25 @@ MODELS = [smoothing, garch, tanh_unit, masked, weighted, backwards, last, two_la
 def test_gradients(model, n, dtype):
     if n == 0 and model is last:
         pytest.skip("no step has a last one")
-    x, a, s0 = pt.vector("x", dtype=dtype), pt.scalar("a", dtype=dtype), pt.scalar("s0", dtype=dtype)
+    x, a, s0 = (
+        pt.vector("x", dtype=dtype),
+        pt.scalar("a", dtype=dtype),
+        pt.scalar("s0", dtype=dtype),
+    )
     cost = model(x, a, s0)
     outputs = [cost, *bt.grad(cost, [a, s0, x]), *bt.grad(cost, [a, s0])]
     values = [rng.normal(size=n).astype(dtype), np.array(0.7, dtype), np.array(0.4, dtype)]
     expected = bt.function([x, a, s0], outputs, mode=bt.Mode("py", "None"))(*values)
     for chosen in (range(6), [0, 1], [2], [4, 5], [0, 3]):
         for linker in ("jit", "vm", "c"):
-            f = bt.function([x, a, s0], [outputs[k] for k in chosen], mode=bt.Mode(linker, "fast_run"))
+            f = bt.function(
+                [x, a, s0], [outputs[k] for k in chosen], mode=bt.Mode(linker, "fast_run")
+            )
             for got, k in zip(f(*values), chosen):
                 tolerance = 2e-5 if dtype == "float32" else 1e-12
-                np.testing.assert_allclose(got, expected[k], rtol=tolerance, atol=tolerance, equal_nan=True)
+                np.testing.assert_allclose(
+                    got, expected[k], rtol=tolerance, atol=tolerance, equal_nan=True
+                )
                 assert got.dtype == expected[k].dtype
 
 
@@ -118,7 +141,9 @@ def test_no_tangents_if_nothing_may_depend_on_them(model):
 
 def test_tangents_do_not_overflow_if_nothing_depends_on_them():
     x, w, a, s0 = pt.dvector("x"), pt.dvector("w"), pt.dscalar("a"), pt.dscalar("s0")
-    s = bt.scan(lambda x_t, s: a * pt.tanh(s) + x_t, sequences=x, outputs_info=s0, return_updates=False)
+    s = bt.scan(
+        lambda x_t, s: a * pt.tanh(s) + x_t, sequences=x, outputs_info=s0, return_updates=False
+    )
     f = bt.function([x, w, a, s0], bt.grad((w * s).sum(), [a, s0]))
     got = f(np.zeros(2000), np.r_[np.ones(3), np.zeros(1997)], 2.5, 0.0)
     np.testing.assert_allclose(got, [0, 2.5 + 2.5**2 + 2.5**3], rtol=1e-14)
@@ -136,7 +161,9 @@ def test_second_derivatives():
 
 def test_sequences_of_other_lengths():
     x, w, a, s0 = pt.dvector("x"), pt.dvector("w"), pt.dscalar("a"), pt.dscalar("s0")
-    s = bt.scan(lambda x_t, s: a * pt.tanh(s) + x_t, sequences=x, outputs_info=s0, return_updates=False)
+    s = bt.scan(
+        lambda x_t, s: a * pt.tanh(s) + x_t, sequences=x, outputs_info=s0, return_updates=False
+    )
     f = bt.function([x, w, a, s0], bt.grad(((w - s) ** 2).sum(), [a, s0]))
     assert len(scans(f)) == 1
     with pytest.raises(bt.ShapeError, match="4"):
@@ -145,7 +172,9 @@ def test_sequences_of_other_lengths():
 
 def test_costs_by_deep_and_shared_expressions():
     x, a = pt.dvector("x"), pt.dscalar("a")
-    s = bt.scan(lambda x_t, s: a * s + x_t, sequences=x, outputs_info=np.float64(0), return_updates=False)
+    s = bt.scan(
+        lambda x_t, s: a * s + x_t, sequences=x, outputs_info=np.float64(0), return_updates=False
+    )
     shared, deep = s * 0.125, s
     for _ in range(40):  # as a tree, 2**40 nodes
         shared = shared * (shared * 0.25 + 0.75)

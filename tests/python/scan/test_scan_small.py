@@ -39,8 +39,12 @@ def test_a_product_beside_a_shift_along_the_other_axis(n):
     states, shifted = scan(step, outputs_info=[x, None], n_steps=steps)
     s, weights = normal(n, n), normal(n, n)
     once = np.tanh(s @ weights)
-    check([x, w, steps], [states, shifted], [s, weights, 2],
-          [[once, np.tanh(once @ weights)], [np.concatenate([t[1:], t[:1] * 2]) for t in (s, once)]])  # fmt: skip
+    check(
+        [x, w, steps],
+        [states, shifted],
+        [s, weights, 2],
+        [[once, np.tanh(once @ weights)], [np.concatenate([t[1:], t[:1] * 2]) for t in (s, once)]],
+    )
 
 
 @pytest.mark.parametrize("n", [3, 4])
@@ -53,16 +57,24 @@ def test_a_sum_over_two_axes_beside_a_product(n):
     states, one, other = scan(step, outputs_info=[x, None, None], n_steps=2)
     s, weights = normal(n, 3, n), normal(n, n)
     once = np.tanh(s @ weights + np.concatenate([s[1:], s[:1]]))
-    check([x, w], [states[0], one, other], [s, weights],
-          [once, [t[:, 2].sum() for t in (s, once)], [t.sum((0, 2)) for t in (s, once)]])  # fmt: skip
+    check(
+        [x, w],
+        [states[0], one, other],
+        [s, weights],
+        [once, [t[:, 2].sum() for t in (s, once)], [t.sum((0, 2)) for t in (s, once)]],
+    )
 
 
 @pytest.mark.parametrize("shape", [(3,), (None,)], ids=["known", "unknown"])
 def test_a_loop_after_another_reads_its_last_state(shape):
     x, n = pt.tensor("x", shape=shape), pt.lscalar("n")
-    first = scan(lambda s: pt.tanh(s) * 0.5 + x, outputs_info=[pt.zeros(3) if shape[0] else x * 0], n_steps=n)[-1]
+    first = scan(
+        lambda s: pt.tanh(s) * 0.5 + x, outputs_info=[pt.zeros(3) if shape[0] else x * 0], n_steps=n
+    )[-1]
     second = scan(lambda a: pt.tanh(a) + first, outputs_info=[x * 0], n_steps=3)[-1]
-    third = scan(lambda a: pt.concatenate([a[1:], [0.0]]) + second * first, outputs_info=[x], n_steps=2)[-1]
+    third = scan(
+        lambda a: pt.concatenate([a[1:], [0.0]]) + second * first, outputs_info=[x], n_steps=2
+    )[-1]
     given = np.array([1.0, 2, 3])
     a, b, c = np.zeros(3), np.zeros(3), given
     for _ in range(2):
@@ -84,8 +96,11 @@ def test_a_matrix_is_read_again_after_a_call(function, reduce, shape):
 
     def by(library, s):
         matrix = s + 4 * library.eye(3)
-        return {"det": lambda: library.linalg.det(matrix) * s * 0.05, "inv": lambda: library.linalg.inv(matrix),
-                "solve": lambda: library.linalg.solve(matrix, s)}[function]()  # fmt: skip
+        return {
+            "det": lambda: library.linalg.det(matrix) * s * 0.05,
+            "inv": lambda: library.linalg.inv(matrix),
+            "solve": lambda: library.linalg.solve(matrix, s),
+        }[function]()
 
     def step(library, s):
         new = library.tanh(by(library, s))
@@ -103,7 +118,11 @@ def test_a_shift_in_a_loop_in_a_loop():
     c = pt.dscalar("c")
 
     def outer(y):
-        shifts = scan(lambda e, s: pt.concatenate([e[None], s[:-1]]), sequences=[pt.alloc(c, 3)], outputs_info=[pt.zeros(3)])
+        shifts = scan(
+            lambda e, s: pt.concatenate([e[None], s[:-1]]),
+            sequences=[pt.alloc(c, 3)],
+            outputs_info=[pt.zeros(3)],
+        )
         return y + shifts.sum(0)
 
     total = scan(outer, outputs_info=[pt.zeros(3)], n_steps=1)[-1].sum()
@@ -136,7 +155,9 @@ def test_equal_constant_indices_of_a_state(at):
         s = start
         for row in rows:
             s = np.tanh(plain(s) + row)
-        last = scan(lambda e, s, f=symbolic: pt.tanh(f(s) + e), sequences=[x], outputs_info=[first])[-1]
+        last = scan(
+            lambda e, s, f=symbolic: pt.tanh(f(s) + e), sequences=[x], outputs_info=[first]
+        )[-1]
         check([x, first], [last], [rows, start], [s])
         gradient = bt.grad(last.sum(), first)
         by_ops = bt.function([x, first], gradient, mode=bt.Mode("vm", "None"))(rows, start)
@@ -146,8 +167,11 @@ def test_equal_constant_indices_of_a_state(at):
 def test_equal_constant_indices_of_a_vector_in_a_step():
     x, first = pt.dvector("x"), pt.dscalar("first")
     at = [1, 1]
-    last = scan(lambda e, s: pt.tanh(s + pt.inc_subtensor(pt.alloc(s, 2)[at], pt.alloc(e, 2)).sum()),
-                sequences=[x], outputs_info=[first])[-1]  # fmt: skip
+    last = scan(
+        lambda e, s: pt.tanh(s + pt.inc_subtensor(pt.alloc(s, 2)[at], pt.alloc(e, 2)).sum()),
+        sequences=[x],
+        outputs_info=[first],
+    )[-1]
     s = 0.1
     for e in (0.2, -0.3):
         s = np.tanh(s + 2 * s + 2 * e)

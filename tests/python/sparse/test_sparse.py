@@ -19,7 +19,11 @@ SHAPES = ((5, 4), (4, 5), (1, 6), (6, 1), (3, 3))
 def random(shape, format="csr", dtype="float64", seed=0, density=0.4):
     rng = np.random.default_rng(seed)
     dense = np.where(rng.random(shape) < density, rng.integers(-4, 5, shape), 0)
-    dense = dense.astype(dtype) + (1j * dense[::-1]).astype(dtype) if dtype == "complex128" else dense.astype(dtype)
+    dense = (
+        dense.astype(dtype) + (1j * dense[::-1]).astype(dtype)
+        if dtype == "complex128"
+        else dense.astype(dtype)
+    )
     return sp.csr_array(dense).asformat(format)
 
 
@@ -29,7 +33,10 @@ def values(shape, dtype="float64", seed=1):
 
 def both(array, name="A"):
     """A matrix given when a function is called, and one whose pattern is static."""
-    return [sparse.matrix(array.format, name, array.dtype), sparse.matrix(array.format, name, array.dtype, pattern=array)]
+    return [
+        sparse.matrix(array.format, name, array.dtype),
+        sparse.matrix(array.format, name, array.dtype, pattern=array),
+    ]
 
 
 def equal(result, expected):
@@ -49,9 +56,23 @@ def test_products_of_all_dtypes(format, dtype):
     array = random((5, 4), format, dtype)
     x, y, m = values(4, dtype), values(5, dtype), values((4, 3), dtype)
     for A in both(array):
-        vx, vy, vm = pt.vector("x", dtype=dtype), pt.vector("y", dtype=dtype), pt.matrix("m", dtype=dtype)
-        f = bt.function([A, vx, vy, vm], [A @ vx, A.T @ vy, vy @ A, A @ vm, vm.T @ A.T, A.sum(), A.todense()])
-        expected = [array @ x, array.T @ y, y @ array, array @ m, m.T @ array.T, array.sum(), array.toarray()]
+        vx, vy, vm = (
+            pt.vector("x", dtype=dtype),
+            pt.vector("y", dtype=dtype),
+            pt.matrix("m", dtype=dtype),
+        )
+        f = bt.function(
+            [A, vx, vy, vm], [A @ vx, A.T @ vy, vy @ A, A @ vm, vm.T @ A.T, A.sum(), A.todense()]
+        )
+        expected = [
+            array @ x,
+            array.T @ y,
+            y @ array,
+            array @ m,
+            m.T @ array.T,
+            array.sum(),
+            array.toarray(),
+        ]
         for one, other in zip(f(array, x, y, m), expected):
             assert equal(one, other).dtype == np.asarray(other).dtype
 
@@ -64,8 +85,18 @@ def test_shapes_and_empty_ones(format, shape, density):
     x, m = values(shape[1]), values((shape[1], 2))
     for A in both(array):
         vx, vm = pt.dvector("x"), pt.dmatrix("m")
-        f = bt.function([A, vx, vm], [A @ vx, A @ vm, A.sum(0), A.sum(1), A.sum(-1), A.todense(), A.diagonal(), A.T])
-        expected = [array @ x, array @ m, array.sum(axis=0), array.sum(axis=1), array.sum(axis=1), array.toarray()]
+        f = bt.function(
+            [A, vx, vm],
+            [A @ vx, A @ vm, A.sum(0), A.sum(1), A.sum(-1), A.todense(), A.diagonal(), A.T],
+        )
+        expected = [
+            array @ x,
+            array @ m,
+            array.sum(axis=0),
+            array.sum(axis=1),
+            array.sum(axis=1),
+            array.toarray(),
+        ]
         got = f(array, x, m)
         for one, other in zip(got, expected):
             equal(one, other)
@@ -84,7 +115,9 @@ def test_all_formats_of_scipy_are_accepted():
 
 
 def test_unsorted_and_duplicate_elements_are_summed_as_by_scipy():
-    array = sp.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3, 3])), shape=(2, 3))
+    array = sp.csr_array(
+        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3, 3])), shape=(2, 3)
+    )
     before = array.indices.copy()
     A = sparse.matrix("csr", "A")
     equal(bt.function([A], sparse.sqr(A))(array), sp.csr_array(array.toarray() ** 2))
@@ -103,7 +136,10 @@ ZERO_PRESERVING = {
 def test_functions_that_keep_zeros(name):
     array = abs(random((5, 4))) / 8
     A = sparse.matrix("csr", "A")
-    equal(bt.function([A], getattr(sparse, name)(A))(array), sp.csr_array(ZERO_PRESERVING[name](array.toarray())))
+    equal(
+        bt.function([A], getattr(sparse, name)(A))(array),
+        sp.csr_array(ZERO_PRESERVING[name](array.toarray())),
+    )
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "cos", "sigmoid", "reciprocal"])
@@ -115,8 +151,18 @@ def test_functions_that_do_not_keep_zeros_say_todense(name):
 def test_structured_functions_see_stored_elements_only():
     array = abs(random((5, 4)))
     A = sparse.matrix("csr", "A")
-    f = bt.function([A], [sparse.structured_exp(A), sparse.structured_pow(A, 2.0), sparse.structured_minimum(A, 1.0), sparse.structured_add(A, 1.0)])
-    for result, function in zip(f(array), (np.exp, np.square, lambda x: np.minimum(x, 1), lambda x: x + 1)):
+    f = bt.function(
+        [A],
+        [
+            sparse.structured_exp(A),
+            sparse.structured_pow(A, 2.0),
+            sparse.structured_minimum(A, 1.0),
+            sparse.structured_add(A, 1.0),
+        ],
+    )
+    for result, function in zip(
+        f(array), (np.exp, np.square, lambda x: np.minimum(x, 1), lambda x: x + 1)
+    ):
         expected = array.copy()
         expected.data = function(expected.data)
         equal(result, expected)
@@ -127,7 +173,9 @@ def test_two_sparse_matrices(formats):
     a, b = random((4, 5), formats[0], seed=1), random((4, 5), formats[1], seed=2)
     c = random((5, 3), formats[1], seed=3)
     A, B, C = sparse.constant(a), sparse.matrix(formats[1], "B", pattern=b), sparse.constant(c)
-    f = bt.function([B], [A + B, A - B, A * B, A @ C, sparse.neq(A, B), sparse.lt(A, B), sparse.gt(A, B)])
+    f = bt.function(
+        [B], [A + B, A - B, A * B, A @ C, sparse.neq(A, B), sparse.lt(A, B), sparse.gt(A, B)]
+    )
     equalities = [a + b, a - b, a * b, a @ c, a != b, a < b, a > b]
     for result, expected in zip(f(b), equalities):
         equal(result, expected)
@@ -140,11 +188,21 @@ def test_sparse_and_dense():
     array, dense, row, column = random((4, 5)), values((4, 5)), values(5), values((4, 1))
     for A in both(array):
         D, r, c = pt.dmatrix("D"), pt.dvector("r"), pt.col("c", dtype="float64")
-        f = bt.function([A, D, r, c], [A + D, D - A, A * D, A * r, c * A, A / (2 + abs(r)), A * 2.0, sparse.lt(A, D), A - D])
+        f = bt.function(
+            [A, D, r, c],
+            [A + D, D - A, A * D, A * r, c * A, A / (2 + abs(r)), A * 2.0, sparse.lt(A, D), A - D],
+        )
         expected = [
-            array.toarray() + dense, dense - array.toarray(), array * dense, array * row, array * column, array / (2 + abs(row)), array * 2.0,
-            array.toarray() < dense, array.toarray() - dense,
-        ]  # fmt: skip
+            array.toarray() + dense,
+            dense - array.toarray(),
+            array * dense,
+            array * row,
+            array * column,
+            array / (2 + abs(row)),
+            array * 2.0,
+            array.toarray() < dense,
+            array.toarray() - dense,
+        ]
         for one, other in zip(f(array, dense, row, column), expected):
             equal(one, sp.csr_array(other) if sp.issparse(one) else other)
         equal(bt.function([A, r], sparse.col_scale(A, r))(array, row), array * row)
@@ -165,26 +223,46 @@ def test_what_is_dense_is_refused():
 def test_sampling_dot_and_usmm():
     p, x, y = random((4, 5)), values((4, 3)), values((5, 3))
     P, X, Y, Z = sparse.matrix("csr", "P"), pt.dmatrix("X"), pt.dmatrix("Y"), pt.dmatrix("Z")
-    equal(bt.function([X, Y, P], sparse.sampling_dot(X, Y, P))(x, y, p), sp.csr_array(p.toarray() * (x @ y.T)))
+    equal(
+        bt.function([X, Y, P], sparse.sampling_dot(X, Y, P))(x, y, p),
+        sp.csr_array(p.toarray() * (x @ y.T)),
+    )
     equal(bt.function([P, Y, Z], sparse.usmm(0.5, P, Y, Z))(p, y, x), 0.5 * (p @ y) + x)
 
 
 def test_arrangement():
     a, b = random((3, 4), seed=1), random((3, 2), "csc", seed=2)
     A, B = sparse.matrix("csr", "A", pattern=a), sparse.constant(b)
-    f = bt.function([A], [sparse.hstack([A, B]), sparse.vstack([A, A]), sparse.block_diag(A, B), A.tocsc(), B.tocsr()])
+    f = bt.function(
+        [A],
+        [
+            sparse.hstack([A, B]),
+            sparse.vstack([A, A]),
+            sparse.block_diag(A, B),
+            A.tocsc(),
+            B.tocsr(),
+        ],
+    )
     expected = [sp.hstack([a, b]), sp.vstack([a, a]), sp.block_diag([a, b]), a, b]
     for one, other in zip(f(a), expected):
         equal(one, sp.csr_array(other))
     d = pt.dvector("d")
-    equal(bt.function([d], sparse.square_diagonal(d))([1.0, 2.0]), sp.diags_array([1.0, 2.0]).tocsc())
+    equal(
+        bt.function([d], sparse.square_diagonal(d))([1.0, 2.0]), sp.diags_array([1.0, 2.0]).tocsc()
+    )
 
 
 def test_items():
     a = random((5, 4))
     A, i = sparse.constant(a), pt.lscalar("i")
     full = a.toarray()
-    for key in (np.s_[1:4], np.s_[::-1, 1:], np.s_[[3, 0, 3]], np.s_[[1, 2], ::2], np.s_[-1:, [-1]]):
+    for key in (
+        np.s_[1:4],
+        np.s_[::-1, 1:],
+        np.s_[[3, 0, 3]],
+        np.s_[[1, 2], ::2],
+        np.s_[-1:, [-1]],
+    ):
         equal(A[key].eval(), sp.csr_array(full[key]))
     equal(bt.function([i], A[i, 2])(-1), full[-1, 2])
     R = sparse.matrix("csc", "R")
@@ -273,7 +351,12 @@ def test_givens():
 
 def test_a_scaled_product_is_one_loop_over_the_stored_elements():
     array = random((50, 40))
-    A, u, v, b = sparse.matrix("csr", "A", pattern=array), pt.dvector("u"), pt.dvector("v"), pt.dvector("b")
+    A, u, v, b = (
+        sparse.matrix("csr", "A", pattern=array),
+        pt.dvector("u"),
+        pt.dvector("v"),
+        pt.dvector("b"),
+    )
     f = bt.function([A, u, v, b], (A * pt.exp(u)[:, None]) @ v + b)
     text = f.dprint("program", file="str")
     assert text.count("for ") == 2 and text.count("exp(") == 1
@@ -315,12 +398,21 @@ def test_batches():
 def csr(data, indices, indptr, shape):
     """A SciPy array whose parts SciPy has not checked."""
     array = sp.csr_array(shape)
-    array.data, array.indices, array.indptr = np.array(data, float), np.array(indices, "int32"), np.array(indptr, "int32")
+    array.data, array.indices, array.indptr = (
+        np.array(data, float),
+        np.array(indices, "int32"),
+        np.array(indptr, "int32"),
+    )
     return array
 
 
 BAD = {
-    "a position beyond the columns": ([1.0, 2.0], [0, 9], [0, 1, 2], "positions from 0 to 2, got 9"),
+    "a position beyond the columns": (
+        [1.0, 2.0],
+        [0, 9],
+        [0, 1, 2],
+        "positions from 0 to 2, got 9",
+    ),
     "a negative position": ([1.0, 2.0], [0, -1], [0, 1, 2], "positions from 0 to 2, got -1"),
     "bounds that decrease": ([1.0, 2.0], [0, 1], [0, 3, 2], "don't decrease"),
     "bounds that do not begin at 0": ([1.0, 2.0], [0, 1], [1, 1, 2], "expected 0 first"),
@@ -382,7 +474,12 @@ def test_lengths_that_do_not_fit():
         for length in (0, 4, 6):
             with pytest.raises(ValueError):
                 f(random((4, 5)), np.ones(length))
-    for bad in (lambda: A @ A, lambda: A + sparse.constant(random((5, 4))), lambda: A * np.ones(3), lambda: A * np.ones((2, 5))):
+    for bad in (
+        lambda: A @ A,
+        lambda: A + sparse.constant(random((5, 4))),
+        lambda: A * np.ones(3),
+        lambda: A * np.ones((2, 5)),
+    ):
         with pytest.raises(ValueError):
             bad()
     with pytest.raises(TypeError):
@@ -411,18 +508,29 @@ def test_segment_sum():
 def test_products_of_a_matrix_that_stores_all_elements_are_dense(format, dtype):
     """dprint says so; one with a hole is a sum over stored elements, for which an infinite number elsewhere doesn't count."""
     value = sp.csr_array(np.arange(1, 13).reshape(3, 4).astype(dtype)).asformat(format)
-    v, w, X = np.array([1, 2, 3, 4], dtype), np.array([1, -1, 2], dtype), np.arange(8).reshape(4, 2).astype(dtype)
+    v, w, X = (
+        np.array([1, 2, 3, 4], dtype),
+        np.array([1, -1, 2], dtype),
+        np.arange(8).reshape(4, 2).astype(dtype),
+    )
     A = sparse.matrix(format, "A", dtype, pattern=value)
     results = bt.function([A], [A @ v, w @ A, A @ X, X.T @ A.T, A.T @ w])(value)
     dense = value.toarray()
-    for got, expected in zip(results, [dense @ v, w @ dense, dense @ X, X.T @ dense.T, dense.T @ w]):
+    for got, expected in zip(
+        results, [dense @ v, w @ dense, dense @ X, X.T @ dense.T, dense.T @ w]
+    ):
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(got, expected)
     said = bt.dprint(A @ v, file="str")
-    assert ("SegmentSum" in said or "IncSubtensor" in said or "Scatter" in said) == (dtype == "int64")
+    assert ("SegmentSum" in said or "IncSubtensor" in said or "Scatter" in said) == (
+        dtype == "int64"
+    )
     if dtype == "float64":
         slope = bt.function([A], pt.grad(pt.sqr(A @ v).sum(), A.data))(value)
-        np.testing.assert_allclose(type(value)((slope, value.indices, value.indptr), shape=value.shape).toarray(), 2 * np.outer(dense @ v, v))
+        np.testing.assert_allclose(
+            type(value)((slope, value.indices, value.indptr), shape=value.shape).toarray(),
+            2 * np.outer(dense @ v, v),
+        )
         hole = value.tolil()
         hole[1, 2] = 0
         hole = hole.asformat(format)

@@ -16,7 +16,11 @@ v = np.array([1.0, -2.0, 0.5])
 
 
 def matrices():
-    return sparse.matrix("csr", "A", pattern=value), sparse.matrix("csr", "A"), sparse.matrix("csr", "A", shape=(3, 3))
+    return (
+        sparse.matrix("csr", "A", pattern=value),
+        sparse.matrix("csr", "A"),
+        sparse.matrix("csr", "A", shape=(3, 3)),
+    )
 
 
 @pytest.mark.parametrize("which", range(3))
@@ -24,10 +28,20 @@ def test_derivatives_by_matrices(which):
     A, x = matrices()[which], pt.dvector("x")
     cost = pt.sin(A @ x).sum()
     by_A, by_x = pt.grad(cost, [A, x])
-    assert isinstance(by_A, sparse.SparseVariable) and isinstance(pt.grad(cost, A), sparse.SparseVariable)
+    assert isinstance(by_A, sparse.SparseVariable) and isinstance(
+        pt.grad(cost, A), sparse.SparseVariable
+    )
     tangent = A.with_data(pt.cos(A.data))
     (pulled,) = bt.pullback([A @ x], [A], [x])
-    outputs = [by_A, by_x, pt.grad(cost, A), bt.pushforward(cost, A, tangent), pulled, bt.hessian_vector_product(cost, A, tangent), bt.hessian(cost, A)]
+    outputs = [
+        by_A,
+        by_x,
+        pt.grad(cost, A),
+        bt.pushforward(cost, A, tangent),
+        pulled,
+        bt.hessian_vector_product(cost, A, tangent),
+        bt.hessian(cost, A),
+    ]
     by_A, by_x, alone, forward, pulled, product, hessian = bt.function([A, x], outputs)(value, v)
     slope = np.cos(value @ v)
     by_dense = np.outer(slope, v) * (value.toarray() != 0)
@@ -37,7 +51,10 @@ def test_derivatives_by_matrices(which):
     np.testing.assert_allclose(pulled.toarray(), np.outer(v, v) * (value.toarray() != 0))
     direction = sp.csr_array((np.cos(value.data), value.indices, value.indptr), shape=(3, 3))
     np.testing.assert_allclose(forward, slope @ (direction @ v))
-    np.testing.assert_allclose(product.toarray(), np.outer(-np.sin(value @ v) * (direction @ v), v) * (value.toarray() != 0))
+    np.testing.assert_allclose(
+        product.toarray(),
+        np.outer(-np.sin(value @ v) * (direction @ v), v) * (value.toarray() != 0),
+    )
     np.testing.assert_allclose(hessian @ direction.data, product.data)
 
 
@@ -66,15 +83,28 @@ def test_replacements(replace):
     x = pt.dvector("x")
     for before in (A, square):
         B = sparse.matrix("csr", "B")
-        for after, given, expected in ((B, [B], value), (B * 2, [B], 2 * value), (sparse.constant(value), [], value), (B @ B, [B], value @ value)):
+        for after, given, expected in (
+            (B, [B], value),
+            (B * 2, [B], 2 * value),
+            (sparse.constant(value), [], value),
+            (B @ B, [B], value @ value),
+        ):
             y = replace(before @ x, {before: after})
-            np.testing.assert_allclose(bt.function([*given, x], y)(*[value] * len(given), v), expected @ v)
+            np.testing.assert_allclose(
+                bt.function([*given, x], y)(*[value] * len(given), v), expected @ v
+            )
     y = replace(static @ x, {static: static * 3})
     np.testing.assert_allclose(bt.function([static, x], y)(value, v), 3 * value @ v)
     wide = sparse.matrix("csr", "W")
     y = replace(A.sum(axis=0), {A: wide})
-    np.testing.assert_allclose(bt.function([wide], y)(sp.csr_array(np.ones((2, 5)))), np.full(5, 2.0))
-    for before, after in ((static, A), (A, A.T), (static, sparse.constant(sp.csr_array(np.eye(3))))):
+    np.testing.assert_allclose(
+        bt.function([wide], y)(sp.csr_array(np.ones((2, 5)))), np.full(5, 2.0)
+    )
+    for before, after in (
+        (static, A),
+        (A, A.T),
+        (static, sparse.constant(sp.csr_array(np.eye(3)))),
+    ):
         with pytest.raises(ValueError, match="same"):
             replace(before @ x, {before: after})
     with pytest.raises(TypeError, match="sparse"):
@@ -86,9 +116,17 @@ def test_replacements(replace):
 def test_loops_take_matrices(which, strict):
     A, x = matrices()[which], pt.dvector("x")
     scale = pt.dscalar("scale")
-    trace, _ = bt.scan(lambda k, state, M, s: (M @ state) * k + s, sequences=[pt.arange(3)], outputs_info=[x], non_sequences=[A, scale], strict=strict)
+    trace, _ = bt.scan(
+        lambda k, state, M, s: (M @ state) * k + s,
+        sequences=[pt.arange(3)],
+        outputs_info=[x],
+        non_sequences=[A, scale],
+        strict=strict,
+    )
     last = trace[-1]
-    own, by_A, by_x = bt.function([A, x, scale], [last, pt.grad(last.sum(), A), pt.grad(last.sum(), x)])(value, v, 0.5)
+    own, by_A, by_x = bt.function(
+        [A, x, scale], [last, pt.grad(last.sum(), A), pt.grad(last.sum(), x)]
+    )(value, v, 0.5)
 
     def steps(M, state):
         for k in range(3):
@@ -98,10 +136,23 @@ def test_loops_take_matrices(which, strict):
     np.testing.assert_allclose(own, steps(value, v))
     for k in range(value.nnz):
         shift = 1e-6 * np.eye(value.nnz)[k]
-        up, down = (steps(sp.csr_array((value.data + sign * shift, value.indices, value.indptr), shape=(3, 3)), v).sum() for sign in (1, -1))
+        up, down = (
+            steps(
+                sp.csr_array(
+                    (value.data + sign * shift, value.indices, value.indptr), shape=(3, 3)
+                ),
+                v,
+            ).sum()
+            for sign in (1, -1)
+        )
         np.testing.assert_allclose(by_A.data[k], (up - down) / 2e-6, rtol=1e-6, atol=1e-9)
     assert by_x.shape == (3,)
-    np.testing.assert_allclose(bt.map(lambda t, M: (M * t).sum(), sequences=[pt.arange(3.0)], non_sequences=A)[0].eval({A: value}), value.sum() * np.arange(3))
+    np.testing.assert_allclose(
+        bt.map(lambda t, M: (M * t).sum(), sequences=[pt.arange(3.0)], non_sequences=A)[0].eval(
+            {A: value}
+        ),
+        value.sum() * np.arange(3),
+    )
 
 
 def test_options_of_inputs_name_the_matrix():
@@ -115,17 +166,27 @@ def test_graphs_of_matrices_are_printed():
     printed = bt.dprint(f, file="str")
     assert "input A: csr[float64, ? x ?]" in printed and "output csr[float64, ? x ?]" in printed
     assert printed.startswith("input") and f.dprint(file="str").splitlines()[0] in printed
-    assert "A: csr[float64, 3 x 3]" in bt.dprint([static, A @ v], file="str") and "A.indptr" in bt.dprint(A, file="str")
+    assert "A: csr[float64, 3 x 3]" in bt.dprint(
+        [static, A @ v], file="str"
+    ) and "A.indptr" in bt.dprint(A, file="str")
 
 
 def test_choices_between_matrices():
     static, A, square = matrices()
     c = pt.bscalar("c")
     wide = sp.csr_array(np.ones((2, 4)))
-    for then, other, inputs in ((static, static * 2, [static]), (A, A @ A, [A]), (A, sparse.constant(wide), [A]), (square, square + square, [square])):
+    for then, other, inputs in (
+        (static, static * 2, [static]),
+        (A, A @ A, [A]),
+        (A, sparse.constant(wide), [A]),
+        (square, square + square, [square]),
+    ):
         chosen = bt.ifelse(c, then, other)
         assert isinstance(chosen, sparse.SparseVariable)
-        f, both = bt.function([*inputs, c], [chosen, pt.grad(chosen.sum(), inputs[0])]), bt.function(inputs, [then, other], on_unused_input="ignore")(value)
+        f, both = (
+            bt.function([*inputs, c], [chosen, pt.grad(chosen.sum(), inputs[0])]),
+            bt.function(inputs, [then, other], on_unused_input="ignore")(value),
+        )
         for which in (1, 0):
             own, slope = f(value, which)
             assert own.shape == both[1 - which].shape
@@ -146,13 +207,19 @@ def test_factors_are_stored():
             assert type(again) is type(factor) and again.A.format == factor.A.format
             pickle.dumps([again.solve(v), x])
     again, A = pickle.loads(pickle.dumps((sparse.linalg.lu(A), A)))
-    np.testing.assert_allclose(bt.function([A], again.solve(v))(value), np.linalg.solve(value.toarray(), v))
+    np.testing.assert_allclose(
+        bt.function([A], again.solve(v))(value), np.linalg.solve(value.toarray(), v)
+    )
 
 
 def test_shared_matrices_are_made_as_others_are():
     for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array):
         S = bt.shared(kind(value), name="S")
-        assert isinstance(S, sparse.SparseVariable) and S.name == "S" and S.format == ("csc" if kind is sp.csc_array else "csr")
+        assert (
+            isinstance(S, sparse.SparseVariable)
+            and S.name == "S"
+            and S.format == ("csc" if kind is sp.csc_array else "csr")
+        )
         f = bt.function([], S @ v, updates=[(S, S * 2)])
         np.testing.assert_allclose(f(), value @ v)
         np.testing.assert_allclose(S.get_value().toarray(), 2 * value.toarray())
@@ -166,11 +233,16 @@ def test_shared_matrices_are_made_as_others_are():
         with pytest.raises(TypeError, match="shared"):
             other.set_value(value)
     step = lambda x: bt.shared(value) @ x  # noqa: E731
-    np.testing.assert_allclose(bt.scan(step, outputs_info=[pt.constant(v)], n_steps=2)[0][-1].eval(), value @ (value @ v))
+    np.testing.assert_allclose(
+        bt.scan(step, outputs_info=[pt.constant(v)], n_steps=2)[0][-1].eval(), value @ (value @ v)
+    )
 
 
 def test_copies_take_other_shared_matrices():
-    A, B = (sparse.shared(sp.csr_array([[0.0, x], [1.0, 3.0]]), name) for x, name in ((2.0, "A"), (7.0, "B")))
+    A, B = (
+        sparse.shared(sp.csr_array([[0.0, x], [1.0, 3.0]]), name)
+        for x, name in ((2.0, "A"), (7.0, "B"))
+    )
     x = pt.dvector("x")
     f = bt.function([x], [A @ x, A * 2], updates=[(A, A + A)])
     g = f.copy(swap={A: B})
@@ -184,6 +256,10 @@ def test_copies_take_other_shared_matrices():
 
 def test_long_diagonals_have_no_pattern_before_a_call():
     A = sparse.square_diagonal(pt.zeros(2**36))
-    assert A.static_shape == (2**36, 2**36) and not A.is_static and sparse.square_diagonal(pt.zeros(2**10)).is_static
+    assert (
+        A.static_shape == (2**36, 2**36)
+        and not A.is_static
+        and sparse.square_diagonal(pt.zeros(2**10)).is_static
+    )
     with pytest.raises(MemoryError):
         bt.function([], A)()

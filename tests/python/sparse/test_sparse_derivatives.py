@@ -13,7 +13,7 @@ from bitale import sparse
 sp = pytest.importorskip("scipy.sparse")
 
 n = 6
-band = (lambda below, above: np.tril(np.triu(np.ones((n, n), bool), -below), above))
+band = lambda below, above: np.tril(np.triu(np.ones((n, n), bool), -below), above)
 A = np.where(np.random.default_rng(0).random((n, n)) < 0.3, 1.5, 0.0)
 S = sp.csr_array(A)
 GROUPS = np.array([0, 2, 1, 1, 0, 2])
@@ -76,7 +76,15 @@ def test_patterns_that_are_found(name):
     y = make(x)
     found = bt.jacobian(y, x, sparse=True, disconnected_inputs="ignore")
     at = np.random.default_rng(1).normal(size=n)
-    f = bt.function([x], [found, bt.jacobian(y, x, disconnected_inputs="ignore"), bt.jacobian(y, x, sparsity="auto", disconnected_inputs="ignore")], on_unused_input="ignore")
+    f = bt.function(
+        [x],
+        [
+            found,
+            bt.jacobian(y, x, disconnected_inputs="ignore"),
+            bt.jacobian(y, x, sparsity="auto", disconnected_inputs="ignore"),
+        ],
+        on_unused_input="ignore",
+    )
     own, dense, by_pattern = f(at)
     np.testing.assert_allclose(own.toarray(), dense, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(by_pattern, dense, rtol=1e-12, atol=1e-14)
@@ -92,7 +100,9 @@ def test_a_given_pattern_makes_a_sparse_matrix():
     own = bt.jacobian(pt.concatenate([x[:1], x[1:] * x[:-1]]), x, sparsity=pattern, sparse=True)
     value = bt.function([x], own)(np.arange(1.0, n + 1))
     assert value.format == "csr" and value.nnz == 2 * n - 1
-    np.testing.assert_array_equal(value.toarray(), np.diag([1.0, 1, 2, 3, 4, 5]) + np.diag(np.arange(2.0, n + 1), -1))
+    np.testing.assert_array_equal(
+        value.toarray(), np.diag([1.0, 1, 2, 3, 4, 5]) + np.diag(np.arange(2.0, n + 1), -1)
+    )
 
 
 HESSIANS = {
@@ -101,10 +111,18 @@ HESSIANS = {
     "chain": (lambda x: (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum(), 3),
     "second differences": (lambda x: ((x[2:] - 2 * x[1:-1] + x[:-2]) ** 4).sum() + (x**2).sum(), 5),
     "blocks": (lambda x: pt.logsumexp(x.reshape((10, 4)), axis=1).sum(), 4),
-    "quadratic form": (lambda x: (pt.exp(x) * (sparse.constant(sp.eye_array(40, k=2, format="csr")) @ x)).sum(), 3),
-    "log density": (lambda x: (-((x - 1) ** 2) / 2 - pt.log(1 + x**2)).sum() + pt.log(pt.switch(x > 0, x, 1.0)).sum(), 1),
+    "quadratic form": (
+        lambda x: (pt.exp(x) * (sparse.constant(sp.eye_array(40, k=2, format="csr")) @ x)).sum(),
+        3,
+    ),
+    "log density": (
+        lambda x: (
+            (-((x - 1) ** 2) / 2 - pt.log(1 + x**2)).sum() + pt.log(pt.switch(x > 0, x, 1.0)).sum()
+        ),
+        1,
+    ),
     "with a constant": (lambda x: (pt.dot(np.eye(40)[::2], x) ** 3).sum(), 1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HESSIANS)
@@ -113,7 +131,9 @@ def test_hessians(name):
     x = pt.vector("x", shape=(40,))
     cost = make(x)
     at = np.random.default_rng(2).normal(size=40)
-    own, dense = bt.function([x], [bt.hessian(cost, x, sparse=True), bt.hessian(cost, x)], on_unused_input="ignore")(at)
+    own, dense = bt.function(
+        [x], [bt.hessian(cost, x, sparse=True), bt.hessian(cost, x)], on_unused_input="ignore"
+    )(at)
     np.testing.assert_allclose(own.toarray(), dense, rtol=1e-12, atol=1e-12)
     assert np.diff(own.indptr).max() <= width
 
@@ -129,7 +149,11 @@ def test_newton_step_of_a_separable_and_of_a_banded_objective():
             cost = cost + 5 * ((x[1:] - x[:-1]) ** 2).sum()
         H = bt.hessian(cost, x, sparse=True)
         step = bt.function([x], [x - sparse.linalg.solve(H, bt.grad(cost, x)), bt.grad(cost, x)])
-        assert all(v.type.ndim < 2 or 1 in v.type.shape or v.type.shape[0] < 4 for node in step.fgraph.toposort() for v in node.outputs)
+        assert all(
+            v.type.ndim < 2 or 1 in v.type.shape or v.type.shape[0] < 4
+            for node in step.fgraph.toposort()
+            for v in node.outputs
+        )
         at = np.zeros(size)
         for _ in range(8):
             at, gradient = step(at)
@@ -143,21 +167,31 @@ def test_second_derivatives_of_a_log_determinant_of_a_hessian():
     own = sparse.linalg.logdet(bt.hessian(cost, x, sparse=True))
     dense = pt.linalg.slogdet(bt.hessian(cost, x))[1]
     at = np.linspace(0, 1, 8)
-    results = [bt.function([x, theta], [c, bt.grad(c, x), bt.grad(bt.grad(c, theta), theta)])(at, 0.7) for c in (own, dense)]
+    results = [
+        bt.function([x, theta], [c, bt.grad(c, x), bt.grad(bt.grad(c, theta), theta)])(at, 0.7)
+        for c in (own, dense)
+    ]
     for one, other in zip(*results):
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_the_module_of_sparse_matrices_need_not_be_imported():
     code = "import bitale as bt; x = bt.tensor.vector('x', shape=(2,)); print(bt.function([x], bt.hessian((x**3).sum(), x, sparse=True))([1.0, 2.0]).nnz)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "2\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, check=True, text=True
+        ).stdout
+        == "2\n"
+    )
 
 
 def test_constants_are_constant():
     x = pt.vector("x", shape=(3,))
     total = x.sum()
     assert bt.jacobian(x * total, x, sparse=True, consider_constant=[total]).static_shape == (3, 3)
-    own = bt.function([x], bt.jacobian(x * total, x, sparse=True, consider_constant=[total]))([1.0, 2.0, 3.0])
+    own = bt.function([x], bt.jacobian(x * total, x, sparse=True, consider_constant=[total]))(
+        [1.0, 2.0, 3.0]
+    )
     assert own.nnz == 3 and own.toarray().tolist() == (6 * np.eye(3)).tolist()
 
 

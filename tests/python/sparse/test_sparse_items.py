@@ -9,12 +9,22 @@ from bitale import sparse
 
 sp = pytest.importorskip("scipy.sparse")
 
-value = sp.csr_array(np.where(np.random.default_rng(0).random((4, 5)) < 0.5, np.random.default_rng(1).normal(size=(4, 5)), 0))
+value = sp.csr_array(
+    np.where(
+        np.random.default_rng(0).random((4, 5)) < 0.5,
+        np.random.default_rng(1).normal(size=(4, 5)),
+        0,
+    )
+)
 mask, columns = np.array([True, False, True, True]), np.array([False, True, True, False, True])
 
 
 def matrices():
-    return sparse.matrix("csr", "A", pattern=value), sparse.matrix("csr", "A"), sparse.matrix("csc", "A")
+    return (
+        sparse.matrix("csr", "A", pattern=value),
+        sparse.matrix("csr", "A"),
+        sparse.matrix("csc", "A"),
+    )
 
 
 def same(own, expected):
@@ -28,7 +38,20 @@ def test_items(which):
     m, i, j = pt.vector("m", dtype="bool"), pt.lvector("i"), pt.lvector("j")
     f = bt.function(
         [A, m, i, j],
-        [A[mask], A[list(mask)], A[m], A[:, columns], A[mask, 1:3], A[..., 1:], A[1:, ...], A[[0, 3, 3], [1, 0, 4]], A[i, j], A[[0, 1], j], A[mask, [1, 0, 4]], A[np.zeros(4, bool)]],
+        [
+            A[mask],
+            A[list(mask)],
+            A[m],
+            A[:, columns],
+            A[mask, 1:3],
+            A[..., 1:],
+            A[1:, ...],
+            A[[0, 3, 3], [1, 0, 4]],
+            A[i, j],
+            A[[0, 1], j],
+            A[mask, [1, 0, 4]],
+            A[np.zeros(4, bool)],
+        ],
     )
     rows, others = np.array([0, -1]), np.array([2, 1])
     dense = value.toarray()
@@ -39,13 +62,26 @@ def test_items(which):
     for own, right in zip(f(value, mask, rows, others), expected, strict=True):
         same(own, right)
     g = bt.function([A, i, j], [pt.grad(A[i, j].sum(), A)])
-    np.testing.assert_array_equal(g(value, [0, 0], [0, 0])[0].toarray()[0, 0], 2.0 * (dense[0, 0] != 0))
+    np.testing.assert_array_equal(
+        g(value, [0, 0], [0, 0])[0].toarray()[0, 0], 2.0 * (dense[0, 0] != 0)
+    )
 
 
 @pytest.mark.parametrize("which", range(3))
 def test_items_that_do_not_fit(which):
     A = matrices()[which]
-    for key in (mask[:3], np.ones((4, 5), bool), True, None, 0.5, "x", (..., ..., 1), (slice(None), np.ones(4, bool)), ([0, 1, 2], [0, 1]), ([0, 4], [0, 0])):
+    for key in (
+        mask[:3],
+        np.ones((4, 5), bool),
+        True,
+        None,
+        0.5,
+        "x",
+        (..., ..., 1),
+        (slice(None), np.ones(4, bool)),
+        ([0, 1, 2], [0, 1]),
+        ([0, 4], [0, 0]),
+    ):
         with pytest.raises((IndexError, ValueError)):
             bt.function([A], A[key])(value)
 
@@ -54,8 +90,27 @@ def test_items_that_do_not_fit(which):
 def test_operators_with_matrices_of_scipy(which):
     A = matrices()[which]
     for other in (value, value.tocsc(), sp.csr_matrix(value), value.tocoo()):
-        f = bt.function([A], [A + other, other + A, A - other, other - A, A * other if isinstance(other, sp.sparray) else A.multiply(sparse.constant(other)), A @ other.T, other.T @ A])
-        expected = [2 * value, 2 * value, 0 * value, 0 * value, value * value, value @ value.T, value.T @ value]
+        f = bt.function(
+            [A],
+            [
+                A + other,
+                other + A,
+                A - other,
+                other - A,
+                A * other if isinstance(other, sp.sparray) else A.multiply(sparse.constant(other)),
+                A @ other.T,
+                other.T @ A,
+            ],
+        )
+        expected = [
+            2 * value,
+            2 * value,
+            0 * value,
+            0 * value,
+            value * value,
+            value @ value.T,
+            value.T @ value,
+        ]
         for own, right in zip(f(value), expected, strict=True):
             np.testing.assert_allclose(own.toarray(), right.toarray(), rtol=1e-14)
 
@@ -64,7 +119,13 @@ def test_operators_with_matrices_of_scipy(which):
 def test_types_make_variables(which):
     A = matrices()[which]
     B = A.type("B")
-    assert (B.format, B.dtype, B.static_shape, B.is_static, B.name) == (A.format, A.dtype, A.static_shape, A.is_static, "B")
+    assert (B.format, B.dtype, B.static_shape, B.is_static, B.name) == (
+        A.format,
+        A.dtype,
+        A.static_shape,
+        A.is_static,
+        "B",
+    )
     same(bt.function([B], B * 2)(value), 2 * value)
 
 
@@ -80,7 +141,12 @@ def test_there_is_an_element_for_each_position():
     """A vector of one element is not repeated."""
     x, i = pt.dvector("x"), pt.lvector("i")
     template = sparse.constant(sp.csr_array(np.ones((1, 2))))
-    for A, more in ((sparse.CSR(x, [0, 1], [0, 2], (1, 2)), []), (sparse.CSR(x, i, [0, 2], (1, 2)), [i]), (template.with_data(x), []), (sparse.CSC(x, [0, 0], [0, 1, 2], (1, 2)), [])):
+    for A, more in (
+        (sparse.CSR(x, [0, 1], [0, 2], (1, 2)), []),
+        (sparse.CSR(x, i, [0, 2], (1, 2)), [i]),
+        (template.with_data(x), []),
+        (sparse.CSC(x, [0, 0], [0, 1, 2], (1, 2)), []),
+    ):
         for result in (A, A.todense(), A @ np.ones(2), A.sum(), A.T @ np.ones(1)):
             f = bt.function([x, *more], result, on_unused_input="ignore")
             f([1.0, 2.0], *[[0, 1]] * len(more))

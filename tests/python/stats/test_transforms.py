@@ -41,7 +41,9 @@ HOLDS = {
     "simplex_stick": lambda x: (x > 0) & np.isclose(x.sum(), 1),
     "sum_to_zero": lambda x: np.isclose(x.sum(), 0),
     "unit_vector": lambda x: np.isclose((x**2).sum(), 1),
-    "cholesky_corr": lambda x: np.isclose(np.diag(x @ x.T), 1) & (np.diag(x) > 0) & np.allclose(np.triu(x, 1), 0),
+    "cholesky_corr": lambda x: (
+        np.isclose(np.diag(x @ x.T), 1) & (np.diag(x) > 0) & np.allclose(np.triu(x, 1), 0)
+    ),
     "corr_matrix": lambda x: np.isclose(np.diag(x), 1) & (np.linalg.eigvalsh(x) > 0),
     "cholesky_cov": lambda x: (np.diag(x) > 0) & np.allclose(np.triu(x, 1), 0),
     "cov_matrix": lambda x: np.linalg.eigvalsh(x) > 0,
@@ -68,7 +70,9 @@ def test_the_jacobian_is_that_of_the_derivatives(name):
     length, arguments, which = CASES[name]
     y = pt.dvector("y")
     x, log_jacobian = getattr(transforms, name)(y, *arguments)
-    indices = np.arange(K * K).reshape(K, K) if x.ndim == 2 else np.arange(length + (which == "but_last"))
+    indices = (
+        np.arange(K * K).reshape(K, K) if x.ndim == 2 else np.arange(length + (which == "but_last"))
+    )
     coordinates = x.ravel()[free[which](indices)]
     f = bt.function([y], [bt.jacobian(coordinates, y), log_jacobian.sum()])
     derivatives, value = f(a_point(name))
@@ -89,7 +93,9 @@ def test_values_are_constrained_and_come_back(name):
     if name in HOLDS:
         assert np.all(HOLDS[name](x))
     back = inverse(name, x)
-    np.testing.assert_allclose(back, y / np.sqrt((y**2).sum()) if name == "unit_vector" else y, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(
+        back, y / np.sqrt((y**2).sum()) if name == "unit_vector" else y, rtol=1e-11, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("name", LENGTHS)
@@ -131,7 +137,9 @@ def test_stans_values_and_gradients(name):
     at, step = np.cos(1.3 * np.arange(1, LENGTHS[name] + 1)), 1e-6
     value, gradient = f(at)
     assert value == pytest.approx(STANS[name], rel=1e-12)
-    differences = [(f(at + step * e)[0] - f(at - step * e)[0]) / (2 * step) for e in np.eye(len(at))]
+    differences = [
+        (f(at + step * e)[0] - f(at - step * e)[0]) / (2 * step) for e in np.eye(len(at))
+    ]
     np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-7)
 
 

@@ -24,7 +24,9 @@ class Row:
     exact: Callable[..., Any] | None = None
     inverse_of: Callable[..., Any] | None = None
     derivatives: tuple[int, ...] = (0,)  # the arguments by which it has one
-    slopes: dict[int, Callable[..., Any]] = dataclasses.field(default_factory=dict)  # where differences take long
+    slopes: dict[int, Callable[..., Any]] = dataclasses.field(
+        default_factory=dict
+    )  # where differences take long
     is_settled: bool = False  # whether `exact` has all digits as it is
     cost: int = 1  # the number of points is divided by this
 
@@ -38,7 +40,9 @@ def near(rng: random.Random, x: float) -> float:
     return x * (1 + step) if x else step
 
 
-def real(low: float, high: float, *points: float, smallest: float = -300.0) -> Callable[[random.Random], Point]:
+def real(
+    low: float, high: float, *points: float, smallest: float = -300.0
+) -> Callable[[random.Random], Point]:
     """Uniform, of all magnitudes, and near points, within the bounds."""
 
     def draw(rng: random.Random) -> Point:
@@ -49,7 +53,9 @@ def real(low: float, high: float, *points: float, smallest: float = -300.0) -> C
             elif kind < 0.5:
                 x = rng.uniform(max(low, -700), min(high, 700))
             elif kind < 0.75 or not points:
-                x = rng.choice([-1, 1]) * 10 ** rng.uniform(smallest, 2 if max(-low, high) < 1e3 else 300)
+                x = rng.choice([-1, 1]) * 10 ** rng.uniform(
+                    smallest, 2 if max(-low, high) < 1e3 else 300
+                )
             else:
                 x = near(rng, rng.choice(points))
             if low <= x <= high:
@@ -66,7 +72,13 @@ def inside(*points: float) -> Callable[[random.Random], Point]:
 def unit(rng: random.Random, *points: float) -> float:
     while True:
         kind = rng.random()
-        x = rng.random() if kind < 0.4 else 10 ** rng.uniform(-300 if kind < 0.5 else -12, 0) if kind < 0.7 else 1 - 10 ** rng.uniform(-15, 0)
+        x = (
+            rng.random()
+            if kind < 0.4
+            else 10 ** rng.uniform(-300 if kind < 0.5 else -12, 0)
+            if kind < 0.7
+            else 1 - 10 ** rng.uniform(-15, 0)
+        )
         if points and kind > 0.85:
             x = near(rng, rng.choice(points))
         if 0 < x < 1:
@@ -83,7 +95,13 @@ def parameter(rng: random.Random, smallest: float = -8, largest: float = 5) -> f
 def gamma_points(rng: random.Random) -> Point:
     k = parameter(rng, largest=3.5)
     kind = rng.random()
-    x = k if kind < 0.1 else k * 10 ** rng.uniform(-1, 0.5) if kind < 0.4 else rng.gauss(k, 3 * k**0.5)
+    x = (
+        k
+        if kind < 0.1
+        else k * 10 ** rng.uniform(-1, 0.5)
+        if kind < 0.4
+        else rng.gauss(k, 3 * k**0.5)
+    )
     if x <= 0 or kind > 0.8:
         x = 10 ** rng.uniform(-200 if kind > 0.95 else -6, 2)
     return k, x
@@ -100,24 +118,75 @@ def beta_points(rng: random.Random) -> Point:
 
 def inverse_points(points: Callable[[random.Random], Point]) -> Callable[[random.Random], Point]:
     """Probabilities in place of the last argument."""
-    return lambda rng: (*(min(max(each, 1e-3), 300) for each in points(rng)[:-1]), 10 ** rng.uniform(-100, -1) if rng.random() < 0.3 else unit(rng))
+    return lambda rng: (
+        *(min(max(each, 1e-3), 300) for each in points(rng)[:-1]),
+        10 ** rng.uniform(-100, -1) if rng.random() < 0.3 else unit(rng),
+    )
 
 
 def bessel_points(rng: random.Random) -> Point:
-    order = rng.choice([0.0, 1.0, 2.0, 0.5, float(rng.randrange(200)), rng.uniform(0, 5), parameter(rng, largest=2.5), -rng.uniform(0, 20)])
+    order = rng.choice(
+        [
+            0.0,
+            1.0,
+            2.0,
+            0.5,
+            float(rng.randrange(200)),
+            rng.uniform(0, 5),
+            parameter(rng, largest=2.5),
+            -rng.uniform(0, 20),
+        ]
+    )
     kind = rng.random()
-    x = rng.uniform(0, 10) if kind < 0.3 else 10 ** (rng.uniform(-300, 0) if kind < 0.4 else rng.uniform(-10, 0) if kind < 0.6 else rng.uniform(0, 4))
+    x = (
+        rng.uniform(0, 10)
+        if kind < 0.3
+        else 10
+        ** (
+            rng.uniform(-300, 0)
+            if kind < 0.4
+            else rng.uniform(-10, 0)
+            if kind < 0.6
+            else rng.uniform(0, 4)
+        )
+    )
     return order, abs(order) * rng.uniform(0.5, 2) if kind > 0.9 and order else x
 
 
 def hypergeometric_points(rng: random.Random) -> Point:
-    a, b, c = (rng.choice([rng.uniform(0.1, 4), 10 ** rng.uniform(-6, 1), rng.uniform(-8, 0), float(rng.randrange(1, 6))]) for _ in range(3))
+    a, b, c = (
+        rng.choice(
+            [
+                rng.uniform(0.1, 4),
+                10 ** rng.uniform(-6, 1),
+                rng.uniform(-8, 0),
+                float(rng.randrange(1, 6)),
+            ]
+        )
+        for _ in range(3)
+    )
     if c <= 0:
         c = rng.uniform(0.1, 9)
-    return a, b, c, rng.choice([rng.uniform(-0.9, 0.9), 1 - 10 ** rng.uniform(-6, 0), -(10 ** rng.uniform(-8, 3)), 10 ** rng.uniform(-20, -1)])
+    return (
+        a,
+        b,
+        c,
+        rng.choice(
+            [
+                rng.uniform(-0.9, 0.9),
+                1 - 10 ** rng.uniform(-6, 0),
+                -(10 ** rng.uniform(-8, 3)),
+                10 ** rng.uniform(-20, -1),
+            ]
+        ),
+    )
 
 
-def pair(first: Callable[[random.Random], Point], second: Callable[[random.Random], Point], equal: float = 0.1) -> Callable[[random.Random], Point]:
+def pair(
+    first: Callable[[random.Random], Point],
+    second: Callable[[random.Random], Point],
+    equal: float = 0.1,
+) -> Callable[[random.Random], Point]:
     def draw(rng: random.Random) -> Point:
         x, y = first(rng)[0], second(rng)[0]
         return x, x if rng.random() < equal else y
@@ -126,7 +195,10 @@ def pair(first: Callable[[random.Random], Point], second: Callable[[random.Rando
 
 
 def of_two_parameters(smallest: float, largest: float) -> Callable[[random.Random], Point]:
-    return pair(lambda rng: (parameter(rng, smallest, largest),), lambda rng: (parameter(rng, smallest, largest),))
+    return pair(
+        lambda rng: (parameter(rng, smallest, largest),),
+        lambda rng: (parameter(rng, smallest, largest),),
+    )
 
 
 # ---- references ------------------------------------------------------------------------------------------------------
@@ -142,7 +214,9 @@ def positive_series(term: Any, ratio: Callable[[int], Any]) -> Any:
 
 
 def lower_gamma(k: Any, x: Any) -> Any:
-    return positive_series(mpmath.exp(k * mpmath.log(x) - x - mpmath.loggamma(k + 1)), lambda n: x / (k + 1 + n))
+    return positive_series(
+        mpmath.exp(k * mpmath.log(x) - x - mpmath.loggamma(k + 1)), lambda n: x / (k + 1 + n)
+    )
 
 
 def is_lower(k: Any, x: Any) -> bool:
@@ -154,13 +228,23 @@ def gammainc(k: Any, x: Any) -> Any:
 
 
 def gammaincc(k: Any, x: Any) -> Any:
-    lost = max(0, int((x - k - k * mpmath.log(x / k)) / 2.3)) if x > k else max(0, int(-mpmath.log10(k)))
+    lost = (
+        max(0, int((x - k - k * mpmath.log(x / k)) / 2.3))
+        if x > k
+        else max(0, int(-mpmath.log10(k)))
+    )
     with mpmath.workdps(mp.dps + lost + 10):
         return 1 - lower_gamma(k, x)
 
 
 def lower_beta(a: Any, b: Any, x: Any, y: Any) -> Any:
-    start = a * mpmath.log(x) + b * mpmath.log(y) + mpmath.loggamma(a + b) - mpmath.loggamma(a + 1) - mpmath.loggamma(b)
+    start = (
+        a * mpmath.log(x)
+        + b * mpmath.log(y)
+        + mpmath.loggamma(a + b)
+        - mpmath.loggamma(a + 1)
+        - mpmath.loggamma(b)
+    )
     return positive_series(mpmath.exp(start), lambda n: (a + b + n) / (a + 1 + n) * x)
 
 
@@ -183,7 +267,11 @@ def settled(function: Callable[..., Any]) -> Callable[..., Any]:
         for extra in (10, 60, 300, 900):
             with mpmath.workdps(digits + extra):
                 now = function(*at)
-                if last is not None and now and abs(now - last) <= abs(now) * mpf(10) ** (-digits * 3 // 4):
+                if (
+                    last is not None
+                    and now
+                    and abs(now - last) <= abs(now) * mpf(10) ** (-digits * 3 // 4)
+                ):
                     return now
                 last = now
         return last
@@ -198,7 +286,10 @@ def by(function: Callable[..., Any], i: int) -> Callable[..., Any]:
         x = at[i]
         with mpmath.workdps(mp.dps + 60 + int(abs(mpmath.log10(abs(x) or 1)))):
             step = min(abs(x) or 1, 1) * mpf(10) ** -30
-            return (function(*at[:i], x + step, *at[i + 1 :]) - function(*at[:i], x - step, *at[i + 1 :])) / (2 * step)
+            return (
+                function(*at[:i], x + step, *at[i + 1 :])
+                - function(*at[:i], x - step, *at[i + 1 :])
+            ) / (2 * step)
 
     return derivative
 
@@ -237,17 +328,25 @@ def product(*functions: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def owens_t(h: Any, a: Any) -> Any:
-    if abs(a) > 1:  # T(h, a) = (Phi(h) + Phi(ah)) / 2 - Phi(h) Phi(ah) - T(ah, 1 / a) for positive a and h
+    if (
+        abs(a) > 1
+    ):  # T(h, a) = (Phi(h) + Phi(ah)) / 2 - Phi(h) Phi(ah) - T(ah, 1 / a) for positive a and h
         h, sign, a = abs(h), mpmath.sign(a), abs(a)
         p, q = mpmath.erfc(h / mpmath.sqrt(2)) / 2, mpmath.erfc(a * h / mpmath.sqrt(2)) / 2
         return sign * ((p + q) / 2 - p * q - owens_t(a * h, 1 / a))
     scale = mpmath.exp(-h * h / 2) / (2 * mpmath.pi)
     cut = min(a, 14 / abs(h)) if h and a > 0 else max(a, -14 / abs(h)) if h else a
-    return scale * mpmath.quad(lambda t: mpmath.exp(-h * h * t * t / 2) / (1 + t * t), [0, cut / 4, cut])
+    return scale * mpmath.quad(
+        lambda t: mpmath.exp(-h * h * t * t / 2) / (1 + t * t), [0, cut / 4, cut]
+    )
 
 
 def log_ndtr(x: Any) -> Any:
-    return mpmath.log(mpmath.erfc(-x / mpmath.sqrt(2)) / 2) if x < 0 else mpmath.log1p(-mpmath.erfc(x / mpmath.sqrt(2)) / 2)
+    return (
+        mpmath.log(mpmath.erfc(-x / mpmath.sqrt(2)) / 2)
+        if x < 0
+        else mpmath.log1p(-mpmath.erfc(x / mpmath.sqrt(2)) / 2)
+    )
 
 
 def bessel(function: Callable[..., Any], scale: int) -> Callable[..., Any]:

@@ -14,7 +14,18 @@ import bitale as bt
 import bitale.tensor as pt
 
 LARGEST, LEAST = 2**63 - 1, -(2**63)
-EXTREMES = [LARGEST, LARGEST - 1, LEAST, LEAST + 1, 2**62, -(2**62), 2**31, -(2**31), 2**32, 2**33 - 1]
+EXTREMES = [
+    LARGEST,
+    LARGEST - 1,
+    LEAST,
+    LEAST + 1,
+    2**62,
+    -(2**62),
+    2**31,
+    -(2**31),
+    2**32,
+    2**33 - 1,
+]
 LENGTHS = [0, 1, 2, 7, 33]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"]
 
@@ -37,12 +48,22 @@ class Case:
     kind: str = "read"  # or "set", "inc"
     y: object = None
     y_type: tuple = None
-    given: np.ndarray = None  # in the first case of a chain: the value of the input from which x is computed
+    given: np.ndarray = (
+        None  # in the first case of a chain: the value of the input from which x is computed
+    )
 
     def __str__(self):
-        index = ", ".join(f"{i.value!r}" + (f":{i.type}" if i.type is not None else "") + ("s" if any(i.symbolic) else "")
-                          for i in self.items)
-        value = f" y={np.shape(self.y)}:{self.y_type} {getattr(self.y, 'dtype', '')}" if self.kind != "read" else ""
+        index = ", ".join(
+            f"{i.value!r}"
+            + (f":{i.type}" if i.type is not None else "")
+            + ("s" if any(i.symbolic) else "")
+            for i in self.items
+        )
+        value = (
+            f" y={np.shape(self.y)}:{self.y_type} {getattr(self.y, 'dtype', '')}"
+            if self.kind != "read"
+            else ""
+        )
         return f"{self.kind} x{self.x.shape}:{self.type} {self.x.dtype} [{index}]{value}"
 
 
@@ -66,7 +87,10 @@ SOURCES = {
     "joined": (lambda x: np.concatenate([x, x]), lambda x: pt.concatenate([x, x])),
     "stacked": (lambda x: np.stack([x, x]), lambda x: pt.stack([x, x])),
     "zeros": (np.zeros_like, pt.zeros_like),
-    "repeated": (lambda x: np.broadcast_to(x, (3, *x.shape)), lambda x: pt.alloc(x, 3, *(x.shape[k] for k in range(x.ndim)))),
+    "repeated": (
+        lambda x: np.broadcast_to(x, (3, *x.shape)),
+        lambda x: pt.alloc(x, 3, *(x.shape[k] for k in range(x.ndim))),
+    ),
     "new axis": (lambda x: x[:, None], lambda x: x[:, None]),
     "summed": (lambda x: x.sum(axis=0, dtype=x.dtype), lambda x: pt.sum(x, axis=0, dtype=x.dtype)),
 }
@@ -82,7 +106,11 @@ def expected(case):
         part = case.x[index]
     except (IndexError, ValueError, OverflowError) as error:
         # If the value does not fit either, or a step is 0, the choice of the error that is reported is open.
-        many = case.kind != "read" and np.ndim(case.y) or any(getattr(i.value, "step", None) == 0 for i in case.items)
+        many = (
+            case.kind != "read"
+            and np.ndim(case.y)
+            or any(getattr(i.value, "step", None) == 0 for i in case.items)
+        )
         return (type(error), ValueError, TypeError) if many else (type(error),)
     if case.kind == "read":
         return part
@@ -128,7 +156,12 @@ def build(case, x=None, inputs=None, values=None):
         value = item.value
         if isinstance(value, slice):
             numbers = (value.start, value.stop, value.step)
-            value = slice(*(given(np.int64(n), ()) if s and n is not None else n for n, s in zip(numbers, item.symbolic)))
+            value = slice(
+                *(
+                    given(np.int64(n), ()) if s and n is not None else n
+                    for n, s in zip(numbers, item.symbolic)
+                )
+            )
         elif item.type is not None:
             value = given(value, item.type)
         index.append(value)
@@ -177,8 +210,14 @@ def difference(case, mode):
     if isinstance(got, IndexError) and is_stricter(case):
         return None
     if isinstance(got, Exception):
-        return f"expected {np.array2string(reference, threshold=20)}, got {type(got).__name__}: {got}"
-    if np.shape(got) != reference.shape or np.asarray(got).dtype != reference.dtype or not np.array_equal(got, reference, equal_nan=True):
+        return (
+            f"expected {np.array2string(reference, threshold=20)}, got {type(got).__name__}: {got}"
+        )
+    if (
+        np.shape(got) != reference.shape
+        or np.asarray(got).dtype != reference.dtype
+        or not np.array_equal(got, reference, equal_nan=True)
+    ):
         return f"expected {reference.shape} {np.array2string(reference, threshold=20)}, got {np.shape(got)} {got!r}"
     return None
 
@@ -256,7 +295,10 @@ class Generator:
         return Item(value, type=self.static(value.shape) if self.chance(0.5) else None)
 
     def items(self, shape):
-        index_shape = tuple(self.pick([0, 1, 2, 3, 7], [0.05, 0.2, 0.35, 0.3, 0.1]) for _ in range(self.pick([0, 1, 1, 2])))
+        index_shape = tuple(
+            self.pick([0, 1, 2, 3, 7], [0.05, 0.2, 0.35, 0.3, 0.1])
+            for _ in range(self.pick([0, 1, 1, 2]))
+        )
         style = self.pick(["basic", "arrays", "mixed", "masks"])
         out, axis, ellipsis = [], 0, False
         count = self.integers(0, len(shape) + 1) if not self.chance(0.02) else len(shape) + 1
@@ -270,7 +312,9 @@ class Generator:
                 out.append(Item(Ellipsis))
                 axis += self.integers(0, count - axis + 1)
                 continue
-            kinds = {"basic": "sssiii", "arrays": "aaaas", "mixed": "aaassiim", "masks": "mmmsi"}[style]
+            kinds = {"basic": "sssiii", "arrays": "aaaas", "mixed": "aaassiim", "masks": "mmmsi"}[
+                style
+            ]
             kind = self.pick(list(kinds))
             if kind == "s":
                 out.append(self.slice(n))
@@ -301,10 +345,20 @@ class Generator:
         while True:
             rank = self.pick([0, 1, 2, 3, 4], [0.05, 0.35, 0.35, 0.2, 0.05])
             lengths = LENGTHS if rank < 3 else LENGTHS[:4]
-            shape = tuple(self.pick(lengths, [0.08, 0.22, 0.2, 0.4, 0.1][: len(lengths)] if rank < 3 else None)
-                          for _ in range(rank))
-            dtype = self.pick(["float64", "float32", "int64", "bool", "int8"], [0.6, 0.1, 0.1, 0.1, 0.1])
-            x = self.integers(-9, 10, shape).astype(dtype) if dtype == "bool" else self.values(shape, dtype)
+            shape = tuple(
+                self.pick(
+                    lengths, [0.08, 0.22, 0.2, 0.4, 0.1][: len(lengths)] if rank < 3 else None
+                )
+                for _ in range(rank)
+            )
+            dtype = self.pick(
+                ["float64", "float32", "int64", "bool", "int8"], [0.6, 0.1, 0.1, 0.1, 0.1]
+            )
+            x = (
+                self.integers(-9, 10, shape).astype(dtype)
+                if dtype == "bool"
+                else self.values(shape, dtype)
+            )
             case = Case(x, self.static(shape), self.items(shape), self.pick(["read", "set", "inc"]))
             if sum(isinstance(i.value, type(Ellipsis)) for i in case.items) <= 1:
                 break
@@ -318,7 +372,11 @@ class Generator:
             source = self.pick(list(SOURCES))
             case.given = case.x
             case.type = self.static(case.x.shape)
-            if case.x.dtype == bool or source in ("transposed", "joined", "new axis", "summed") and case.x.ndim == 0:
+            if (
+                case.x.dtype == bool
+                or source in ("transposed", "joined", "new axis", "summed")
+                and case.x.ndim == 0
+            ):
                 continue
             x = SOURCES[source][0](case.x)
             if x.ndim <= 5:

@@ -44,8 +44,13 @@ def bounds() -> dict[str, dict[str, Bound]]:
     out = {}
     for row in rows:
         name, *cells = (cell.strip() for cell in row.strip("| ").split("|"))
-        found = {column: re.fullmatch(r"([0-9.e]+)(?: ([ab]))?", cell) for column, cell in zip(COLUMNS, cells)}
-        out[name.strip("`")] = {column: Bound(float(cell[1]), cell[2] or "") for column, cell in found.items() if cell}
+        found = {
+            column: re.fullmatch(r"([0-9.e]+)(?: ([ab]))?", cell)
+            for column, cell in zip(COLUMNS, cells)
+        }
+        out[name.strip("`")] = {
+            column: Bound(float(cell[1]), cell[2] or "") for column, cell in found.items() if cell
+        }
     return out
 
 
@@ -61,7 +66,13 @@ def error_of(got: float, exact: Any, unit: Any) -> float:
     if mpmath.isnan(exact):
         return 0 if math.isnan(got) else math.inf
     if abs(exact) >= mpmath.ldexp(1, 1024) - mpmath.ldexp(1, 970):  # overflow
-        return 0 if got == math.copysign(math.inf, exact) else float(abs(mpf(got) - exact) / unit) if math.isfinite(got) else math.inf
+        return (
+            0
+            if got == math.copysign(math.inf, exact)
+            else float(abs(mpf(got) - exact) / unit)
+            if math.isfinite(got)
+            else math.inf
+        )
     if not math.isfinite(got):
         return math.inf
     return float(abs(mpf(got) - exact) / unit)
@@ -70,7 +81,9 @@ def error_of(got: float, exact: Any, unit: Any) -> float:
 def sensitivity(function: Callable[..., Any], at: list[Any], exact: Any) -> Any:
     """How much the result changes if each argument changes by a unit in its last place."""
     step = mpmath.ldexp(1, -40)
-    changes = (abs(function(*at[:i], x * (1 + step), *at[i + 1 :]) - exact) for i, x in enumerate(at))
+    changes = (
+        abs(function(*at[:i], x * (1 + step), *at[i + 1 :]) - exact) for i, x in enumerate(at)
+    )
     return sum(changes, mpf(0)) * mpmath.ldexp(1, -12)
 
 
@@ -156,8 +169,14 @@ def search(name: str, count: int, seed: int, kind: Callable[[str], str]) -> dict
                 for column, value, (expected, spread) in zip(out, values, exact):
                     if not mpmath.isfinite(expected) or not isinstance(expected, mpf):
                         continue  # no real value
-                    unit = ulp(mpf(1)) if kind(column) == "a" else ulp(expected) + (spread() if kind(column) == "b" else 0)
-                    out[column].append(Worst(error_of(float(value[i]), expected, unit), point, float(value[i])))
+                    unit = (
+                        ulp(mpf(1))
+                        if kind(column) == "a"
+                        else ulp(expected) + (spread() if kind(column) == "b" else 0)
+                    )
+                    out[column].append(
+                        Worst(error_of(float(value[i]), expected, unit), point, float(value[i]))
+                    )
             except (mp.NoConvergence, ZeroDivisionError, ValueError, TypeError, OverflowError):
                 continue
     for found in out.values():
@@ -190,7 +209,9 @@ def test_errors_stay_below_the_bounds_of_the_page(name):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The largest errors of the mathematical functions.")
+    parser = argparse.ArgumentParser(
+        description="The largest errors of the mathematical functions."
+    )
     parser.add_argument("functions", nargs="*")
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
@@ -199,16 +220,28 @@ def main() -> None:
     failed = False
     for name in given.functions or sorted(TABLE):
         known = BOUNDS.get(name, {})
-        found = search(name, given.points, given.seed, lambda column: known[column].kind if column in known else "")
+        found = search(
+            name,
+            given.points,
+            given.seed,
+            lambda column: known[column].kind if column in known else "",
+        )
         cells = dict.fromkeys(COLUMNS, "–")
         for column, errors in found.items():
             bound = known.get(column)
             exceeds = bool(errors) and (bound is None or errors[0].error > bound.size)
             failed |= exceeds
-            cells[column] = f"{errors[0].error:.3g}" + (f" {bound.kind}" if bound and bound.kind else "") if errors else "?"
+            cells[column] = (
+                f"{errors[0].error:.3g}" + (f" {bound.kind}" if bound and bound.kind else "")
+                if errors
+                else "?"
+            )
             if not given.markdown or exceeds:
                 for worst in errors[: 3 if exceeds else 1]:
-                    print(f"{name} {column}: {worst.error:.4g} at {worst.point}: {worst.got!r}, {len(errors)} points", file=sys.stderr if given.markdown else sys.stdout)
+                    print(
+                        f"{name} {column}: {worst.error:.4g} at {worst.point}: {worst.got!r}, {len(errors)} points",
+                        file=sys.stderr if given.markdown else sys.stdout,
+                    )
         if given.markdown:
             print(f"| `{name}` | " + " | ".join(cells.values()) + " |", flush=True)
     sys.exit(failed)

@@ -19,7 +19,12 @@ INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 FLOATS = ["float32", "float64"]
 DTYPES = ["bool", *INTEGERS, *FLOATS]
 SHAPES = {0: [()], 1: [(0,), (1,), (3,)], 2: [(0, 3), (3, 0), (1, 1), (2, 3)], 3: [(2, 1, 3)]}
-AXES = {0: [None], 1: [None, 0, -1, (0,)], 2: [None, 0, -1, (0, 1), (-1,)], 3: [None, 1, (0, 2), (2, 0), (-1, 1)]}
+AXES = {
+    0: [None],
+    1: [None, 0, -1, (0,)],
+    2: [None, 0, -1, (0, 1), (-1,)],
+    3: [None, 1, (0, 2), (2, 0), (-1, 1)],
+}
 
 
 def sample(dtype, shape):
@@ -55,7 +60,9 @@ def converted_after(function):
 
     def compute(x, dtype):
         if np.dtype(dtype).kind == "f" or x.dtype.kind != "f":
-            return function(x, dtype="float64" if np.dtype(dtype).kind == "f" else dtype).astype(dtype)
+            return function(x, dtype="float64" if np.dtype(dtype).kind == "f" else dtype).astype(
+                dtype
+            )
         return np.asarray(function(x, dtype="float64")).astype(x.dtype).astype(dtype)
 
     return compute
@@ -71,10 +78,13 @@ FUNCTIONS = named(
     """abs invert bitwise_not negative isfinite isinf isnan isneginf isposinf logical_not ones_like zeros_like atleast_1d
     atleast_2d transpose flatnonzero cumsum cumprod diff sign square squeeze"""
 )
-FUNCTIONS |= {name: of_floats(function) for name, function in named(
-    """arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2 expm1 floor log log10 log1p log2 rad2deg
+FUNCTIONS |= {
+    name: of_floats(function)
+    for name, function in named(
+        """arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2 expm1 floor log log10 log1p log2 rad2deg
     reciprocal round sin sinh sqrt tan tanh trunc"""
-).items()}  # fmt: skip
+    ).items()
+}
 FUNCTIONS |= {
     "neg": np.negative,
     "shape": lambda x: np.array(x.shape, "int64"),
@@ -89,7 +99,9 @@ FUNCTIONS |= {
     "shape_padright": lambda x: x[..., None],
 }
 REDUCTIONS = named("sum prod mean var std all any max min ptp argmax argmin")
-REDUCTIONS["logsumexp"] = of_floats(lambda x, axis, keepdims: np.logaddexp.reduce(x, axis, keepdims=keepdims))
+REDUCTIONS["logsumexp"] = of_floats(
+    lambda x, axis, keepdims: np.logaddexp.reduce(x, axis, keepdims=keepdims)
+)
 ALONG = named("cumsum cumprod diff sort argsort")
 WITH_DTYPE = {
     "sum": converted_after(np.sum),
@@ -142,7 +154,9 @@ def cases(rank):
         yield name, {}, getattr(pt, name), reference
     for name, reference in REDUCTIONS.items():
         for axis, keepdims in itertools.product(AXES[rank], [False, True]):
-            if not (name.startswith("arg") and isinstance(axis, tuple)):  # NumPy has no positions over several axes
+            if not (
+                name.startswith("arg") and isinstance(axis, tuple)
+            ):  # NumPy has no positions over several axes
                 yield name, dict(axis=axis, keepdims=keepdims), getattr(pt, name), reference
     for name, reference in ALONG.items():
         for axis in AXES[rank]:
@@ -158,7 +172,9 @@ def cases(rank):
 def complaint(result, expected):
     """A description of the mismatch, or None."""
     if isinstance(result, Exception) or isinstance(expected, Exception):
-        agree = isinstance(result, (TypeError, ValueError, IndexError)) and isinstance(expected, Exception)
+        agree = isinstance(result, (TypeError, ValueError, IndexError)) and isinstance(
+            expected, Exception
+        )
         return None if agree else f"{result!r}, expected {expected!r}"
     expected = np.asarray(expected)
     if result.dtype != expected.dtype or result.shape != expected.shape:
@@ -167,7 +183,9 @@ def complaint(result, expected):
         return None if (result == expected).all() else f"{result}, expected {expected}"
     tolerance = 2e-6 if expected.dtype == np.float32 else 1e-14
     with np.errstate(all="ignore"):
-        near = np.isclose(result, expected, rtol=tolerance, atol=0, equal_nan=True) | (np.abs(result - expected) < 1e-300)
+        near = np.isclose(result, expected, rtol=tolerance, atol=0, equal_nan=True) | (
+            np.abs(result - expected) < 1e-300
+        )
     return None if near.all() else f"{result}, expected {expected}"
 
 
@@ -180,14 +198,19 @@ def test_functions_of_one_array(dtype):
     failures = []
     for rank, shapes in SHAPES.items():
         x = pt.tensor("x", dtype=dtype, shape=(None,) * rank)
-        built = [(name, keywords, attempt(ours, x, **keywords), theirs) for name, keywords, ours, theirs in cases(rank)]
+        built = [
+            (name, keywords, attempt(ours, x, **keywords), theirs)
+            for name, keywords, ours, theirs in cases(rank)
+        ]
         for shape in shapes:
             value = sample(dtype, shape)
             whole = []  # expressions without errors are computed again by one function
             for name, keywords, expression, theirs in built:
                 if name in DIFFERENT and DIFFERENT[name](dtype, shape):
                     continue
-                expected = attempt(theirs, value, **keywords, **({"kind": "stable"} if "sort" in name else {}))
+                expected = attempt(
+                    theirs, value, **keywords, **({"kind": "stable"} if "sort" in name else {})
+                )
                 result = expression
                 if not isinstance(result, Exception):
                     result = attempt(lambda: compiled([x], expression, "FAST_COMPILE")(value))
@@ -197,7 +220,9 @@ def test_functions_of_one_array(dtype):
                     failures.append(f"{name}({keywords}) of {dtype}{shape}: {wrong}")
             if shape != shapes[-1] or dtype not in ("bool", "uint8", "int64", "float32"):
                 continue
-            results = compiled([x], [expression for _, _, expression, _ in whole], "FAST_RUN")(value)
+            results = compiled([x], [expression for _, _, expression, _ in whole], "FAST_RUN")(
+                value
+            )
             for (name, keywords, _, expected), result in zip(whole, results):
                 if wrong := complaint(result, expected):
                     failures.append(f"{name}({keywords}) of {dtype}{shape}, compiled: {wrong}")
@@ -233,7 +258,9 @@ def test_documented_differences():
     """Documented differences that a one-line test can check."""
     x, n, b = pt.dmatrix("x"), pt.matrix("n", dtype="int16"), pt.vector("b", dtype="bool")
     assert pt.exp(n.astype("int8")).dtype == "float32" and pt.floor(n).dtype == "float32"
-    assert pt.full_like(n, 1.5).dtype == "float32" and pt.full_like(n, 1, dtype="int8").dtype == "int8"
+    assert (
+        pt.full_like(n, 1.5).dtype == "float32" and pt.full_like(n, 1, dtype="int8").dtype == "int8"
+    )
     assert pt.cumsum(n).dtype == "int64" and pt.cumsum(b).dtype == "int64"
     assert (b // b).dtype == "int8" and (b % b).dtype == "int8"
     assert pt.sign(b).dtype == "bool" and pt.square(b).dtype == "bool"
@@ -248,8 +275,12 @@ def test_documented_differences():
     ):
         with pytest.raises((TypeError, ValueError)):
             refused()
-    np.testing.assert_array_equal(x.clip(2, 1).eval({x: np.array([[0.0, 1.5, 3.0]])}), [[1.0, 1.0, 1.0]])
-    np.testing.assert_array_equal(pt.power(n, pt.constant([-1, -2], dtype="int16")).eval({n: [[1, 2]]}), [[1, 0]])
+    np.testing.assert_array_equal(
+        x.clip(2, 1).eval({x: np.array([[0.0, 1.5, 3.0]])}), [[1.0, 1.0, 1.0]]
+    )
+    np.testing.assert_array_equal(
+        pt.power(n, pt.constant([-1, -2], dtype="int16")).eval({n: [[1, 2]]}), [[1, 0]]
+    )
     np.testing.assert_allclose(x.var(ddof=1).eval({x: np.arange(6.0).reshape(2, 3)}), 3.5)
     largest = np.iinfo("int64").max
     assert pt.mean(pt.constant([largest, largest])).eval() == float(largest)
@@ -259,7 +290,9 @@ def test_logical_functions_take_numbers(mode):
     x, n = pt.dvector("x"), pt.lvector("n")
     reals, integers = np.array([0.0, 2.0, np.nan, -0.0]), np.array([0, 0, 2, 4])
     names = ["logical_and", "logical_or", "logical_xor"]
-    f = bt.function([x, n], [*(getattr(pt, name)(x, n) for name in names), pt.logical_not(x)], mode=mode)
+    f = bt.function(
+        [x, n], [*(getattr(pt, name)(x, n) for name in names), pt.logical_not(x)], mode=mode
+    )
     *results, negated = f(reals, integers)
     for name, result in zip(names, results):
         assert result.dtype == bool

@@ -5,6 +5,7 @@ give the same value, or fail where that evaluation fails. `MAY_RUN` lists the ex
 although they fail as written: the length check of an operand that cancels is eliminated with it (docs/rewrites.md,
 "Lengths").
 """
+
 import itertools
 
 import numpy as np
@@ -185,12 +186,22 @@ def test_the_same_outcome_in_all_modes(name):
 
 
 def test_the_same_outcome_from_the_c_compiler():
-    for name in ("v + y", "v[:1] + y", "alloc(v, n) + y", "m + v", "alloc(v, 1) + y", "v.reshape((n,)) + y"):
+    for name in (
+        "v + y",
+        "v[:1] + y",
+        "alloc(v, n) + y",
+        "m + v",
+        "alloc(v, 1) + y",
+        "v.reshape((n,)) + y",
+    ):
         check(name, {"c": bitale.Mode("c", "fast_run")})
 
 
 def test_only_static_lengths_of_one_broadcast():
-    repeated = {name: table_of(name, {})[-1] for name in ("one + y", "v[None, :] + y[:, None]", "alloc(one, n) + y")}
+    repeated = {
+        name: table_of(name, {})[-1]
+        for name in ("one + y", "v[None, :] + y[:, None]", "alloc(one, n) + y")
+    }
     assert all(not isinstance(built, str) for _, built, _ in repeated.values())
     for name in ("v + y", "v[:1] + y", "alloc(v, n) + y"):
         for lengths, built, _ in table_of(name, {}):
@@ -213,7 +224,9 @@ def test_divisions_by_lengths_of_zero_are_not_computed_before_empty_loops(linker
     """Positions in a rolled array are divided by its lengths, and the division is loop-invariant."""
     x = pt.tensor("x", dtype="uint8", shape=(65, 0, None))
     rolled = pt.tanh(pt.roll(pt.cos(x), 3, axis=None))
-    product = pt.matmul(rolled, pt.swapaxes(rolled, -1, -2)) + pt.eye(rolled.shape[1], dtype="float32")
+    product = pt.matmul(rolled, pt.swapaxes(rolled, -1, -2)) + pt.eye(
+        rolled.shape[1], dtype="float32"
+    )
     f = bitale.function([x], [product, pt.arange(0, 130, 2)], mode=bitale.Mode(linker))
     got, numbers = f(np.zeros((65, 0, last), "uint8"))
     assert got.shape == (65, 0, 0)
@@ -223,9 +236,14 @@ def test_divisions_by_lengths_of_zero_are_not_computed_before_empty_loops(linker
 @pytest.mark.parametrize("linker", ["jit", "c", "vm"])
 def test_results_that_no_step_writes(linker):
     # That `last` has no elements follows from the lengths that the other results require. The process crashed.
-    x, mask = pt.tensor("x", dtype="float64", shape=(None, 0, None)), pt.tensor("mask", dtype="bool", shape=(None,))
+    x, mask = (
+        pt.tensor("x", dtype="float64", shape=(None, 0, None)),
+        pt.tensor("mask", dtype="bool", shape=(None,)),
+    )
     longer = pt.concatenate([x, x, x], axis=-1)
     draws = pt.random.uniform(0.0, x, size=(0, 0, 0), rng=bitale.random.stream(1))
     last = pt.transpose(pt.concatenate([longer, x, x], axis=-1), (2, 0, 1))
-    f = bitale.function([x, mask], [pt.switch(mask, longer, x), draws, last], mode=bitale.Mode(linker, "fast_run"))
+    f = bitale.function(
+        [x, mask], [pt.switch(mask, longer, x), draws, last], mode=bitale.Mode(linker, "fast_run")
+    )
     assert [y.shape for y in f(np.zeros((0, 0, 0)), np.zeros(0, bool))] == [(0, 0, 0)] * 3

@@ -12,6 +12,7 @@ import bitale as bt
 import bitale.tensor as pt
 from complex_cases import check_gradient, close, cost_of, dtypes, modes, values
 
+
 @pytest.fixture(params=modes)
 def mode(request):
     return modes[request.param]
@@ -51,7 +52,10 @@ def test_unary_functions_agree_with_numpy(mode, dtype):
 
 @pytest.mark.parametrize("dtype", dtypes)
 def test_binary_functions_agree_with_numpy(mode, dtype):
-    z, w = pt.tensor("z", dtype=dtype, shape=(None, None)), pt.tensor("w", dtype=dtype, shape=(None,))
+    z, w = (
+        pt.tensor("z", dtype=dtype, shape=(None, None)),
+        pt.tensor("w", dtype=dtype, shape=(None,)),
+    )
     f = bt.function([z, w], [getattr(pt, name)(z, w) for name in binary], mode=mode)
     first, second = values((7, 5), dtype), values(5, dtype, 1)
     first[3] = second
@@ -60,7 +64,18 @@ def test_binary_functions_agree_with_numpy(mode, dtype):
 
 
 def test_dtype_promotion_agrees_with_numpy():
-    names = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", *dtypes]
+    names = [
+        "bool",
+        "int8",
+        "int32",
+        "int64",
+        "uint8",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        *dtypes,
+    ]
     for a in dtypes:
         for b in names:
             x, y = pt.tensor(dtype=a, shape=(None,)), pt.tensor(dtype=b, shape=(None,))
@@ -78,7 +93,8 @@ def test_real_operands_have_no_imaginary_part(mode, other):
     f = bt.function([z, x], [z + x, x - z, z * x, z / x, x / z, pt.eq(z, x)], mode=mode)
     given, real = values(4), np.array([1, 2, 3, 1]).astype(other)
     for got, expected in zip(
-        f(given, real), [given + real, real - given, given * real, given / real, real / given, given == real]
+        f(given, real),
+        [given + real, real - given, given * real, given / real, real / given, given == real],
     ):
         close(got, expected)
 
@@ -88,7 +104,15 @@ def test_memory_layouts(mode, dtype):
     z = pt.tensor("z", dtype=dtype, shape=(None, None))
     f = bt.function([z], [z * 2, z, z.real], mode=mode)
     base = values((6, 8), dtype)
-    views = [base, base.T, base[::2, ::-1], base[1:, 3:], base[:0], base[:, :0], np.asfortranarray(base)]
+    views = [
+        base,
+        base.T,
+        base[::2, ::-1],
+        base[1:, 3:],
+        base[:0],
+        base[:, :0],
+        np.asfortranarray(base),
+    ]
     views += [np.broadcast_to(base[0], (3, 8)), base[:1]]
     for given in views:
         doubled, same, real = f(given)
@@ -102,12 +126,20 @@ def test_memory_layouts(mode, dtype):
 def test_scalars_and_constants(mode):
     z = pt.zscalar("z")
     table = values((2, 3))
-    f = bt.function([z], [z * (1 + 2j), pt.constant(table) + z, pt.constant(table).imag, pt.constant(3j) * 2], mode=mode)
+    f = bt.function(
+        [z],
+        [z * (1 + 2j), pt.constant(table) + z, pt.constant(table).imag, pt.constant(3j) * 2],
+        mode=mode,
+    )
     got = f(2 - 1j)
-    for each, expected in zip(got, [(2 - 1j) * (1 + 2j), table + (2 - 1j), table.imag, np.complex128(6j)]):
+    for each, expected in zip(
+        got, [(2 - 1j) * (1 + 2j), table + (2 - 1j), table.imag, np.complex128(6j)]
+    ):
         close(each, expected)
     close(f(3)[0], np.complex128(3 + 6j))  # real numbers are accepted as complex
-    assert pt.constant(2j).dtype == "complex128" and pt.constant(np.complex64(2j)).dtype == "complex64"
+    assert (
+        pt.constant(2j).dtype == "complex128" and pt.constant(np.complex64(2j)).dtype == "complex64"
+    )
 
 
 @pytest.mark.parametrize("dtype", dtypes)
@@ -121,9 +153,15 @@ def test_several_numpy_scalars_are_arguments(dtype):
 
 def test_complex_numbers_from_real_and_imaginary_parts(mode):
     x, y = pt.dmatrix("x"), pt.dvector("y")
-    f = bt.function([x, y], [pt.complex(x, y), pt.complex(y, x), pt.complex(x, 0), pt.complex_from_polar(x, y)], mode=mode)
+    f = bt.function(
+        [x, y],
+        [pt.complex(x, y), pt.complex(y, x), pt.complex(x, 0), pt.complex_from_polar(x, y)],
+        mode=mode,
+    )
     re, im = np.random.default_rng(0).normal(size=(3, 4)), np.arange(4.0)
-    for got, expected in zip(f(re, im), [re + 1j * im, im + 1j * re, re + 0j, re * np.exp(1j * im)]):
+    for got, expected in zip(
+        f(re, im), [re + 1j * im, im + 1j * re, re + 0j, re * np.exp(1j * im)]
+    ):
         close(got, expected)
     for a, b, dtype in [
         ("float32", "float32", "complex64"),
@@ -137,9 +175,13 @@ def test_complex_numbers_from_real_and_imaginary_parts(mode):
 
 def test_casts(mode):
     x, z = pt.fvector("x"), pt.cvector("z")
-    f = bt.function([x, z], [pt.cast(x, "complex64"), x.astype("complex128"), z.astype("complex128")], mode=mode)
+    f = bt.function(
+        [x, z], [pt.cast(x, "complex64"), x.astype("complex128"), z.astype("complex128")], mode=mode
+    )
     real, given = np.array([1.5, -2], "float32"), values(2, "complex64")
-    for got, expected in zip(f(real, given), [real.astype("complex64"), real + 0j, given.astype("complex128")]):
+    for got, expected in zip(
+        f(real, given), [real.astype("complex64"), real + 0j, given.astype("complex128")]
+    ):
         close(got, expected.astype(got.dtype))
 
 
@@ -184,7 +226,22 @@ def test_debug_mode_and_other_linkers_agree():
 
 # ---- elementary functions --------------------------------------------------------------------------------------------
 
-elementary = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"]
+elementary = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+]
 elementary += ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"]
 
 
@@ -206,8 +263,18 @@ def test_elementary_functions_on_axes_and_near_them(mode):
     with np.errstate(all="ignore"):
         for got, name in zip(f(given), names):
             expected = getattr(np, name)(given)
-            near = given != -1 if name == "log1p" else (given != 0 if name == "log" else np.ones(given.shape, bool))
-            np.testing.assert_allclose(got[near], expected[near], rtol=2e-14, atol=1e-16 if name == "log1p" else 0, err_msg=name)
+            near = (
+                given != -1
+                if name == "log1p"
+                else (given != 0 if name == "log" else np.ones(given.shape, bool))
+            )
+            np.testing.assert_allclose(
+                got[near],
+                expected[near],
+                rtol=2e-14,
+                atol=1e-16 if name == "log1p" else 0,
+                err_msg=name,
+            )
         for name in ("sqrt", "log"):  # the side of the branch cut that -0.0 denotes
             got = f(np.array([complex(-4, 0.0), complex(-4, -0.0)]))[names.index(name)]
             assert np.array_equal(np.signbit(got.imag), [False, True])
@@ -231,11 +298,27 @@ def test_powers(mode):
 @pytest.mark.parametrize("dtype", dtypes)
 def test_sums_and_products_over_axes(mode, dtype):
     z = pt.tensor("z", dtype=dtype, shape=(None, None))
-    outputs = [z.sum(), z.sum(axis=0), pt.mean(z, axis=1), pt.prod(z, axis=0), pt.prod(z), z.sum(axis=1, keepdims=True)]
+    outputs = [
+        z.sum(),
+        z.sum(axis=0),
+        pt.mean(z, axis=1),
+        pt.prod(z, axis=0),
+        pt.prod(z),
+        z.sum(axis=1, keepdims=True),
+    ]
     outputs += [pt.mean(z), pt.any(z)]
     f = bt.function([z], outputs, mode=mode)
     a = values((6, 4), dtype)
-    expected = [a.sum(), a.sum(axis=0), a.mean(axis=1), a.prod(axis=0), a.prod(), a.sum(axis=1, keepdims=True), a.mean(), a.any()]
+    expected = [
+        a.sum(),
+        a.sum(axis=0),
+        a.mean(axis=1),
+        a.prod(axis=0),
+        a.prod(),
+        a.sum(axis=1, keepdims=True),
+        a.mean(),
+        a.any(),
+    ]
     for got, each in zip(f(a), expected):
         close(got, each, 10)
     for got, each in zip(f(a[:, :0])[:2], [np.zeros((), dtype), np.zeros(0, dtype)]):
@@ -244,9 +327,23 @@ def test_sums_and_products_over_axes(mode, dtype):
 
 @pytest.mark.parametrize("dtype", dtypes)
 def test_products_of_matrices(mode, dtype):
-    a, b, v = pt.tensor(dtype=dtype, shape=(None, None)), pt.tensor(dtype=dtype, shape=(None, None)), pt.tensor(dtype=dtype, shape=(None,))
+    a, b, v = (
+        pt.tensor(dtype=dtype, shape=(None, None)),
+        pt.tensor(dtype=dtype, shape=(None, None)),
+        pt.tensor(dtype=dtype, shape=(None,)),
+    )
     x, t = pt.dmatrix("x"), pt.tensor(dtype=dtype, shape=(None, None, None))
-    outputs = [a @ b, a @ v, v @ b, pt.dot(v, v), a @ x, pt.matmul(t, b), pt.outer(v, v), a.conj().T @ a, pt.tensordot(a, b, 1)]
+    outputs = [
+        a @ b,
+        a @ v,
+        v @ b,
+        pt.dot(v, v),
+        a @ x,
+        pt.matmul(t, b),
+        pt.outer(v, v),
+        a.conj().T @ a,
+        pt.tensordot(a, b, 1),
+    ]
     f = bt.function([a, b, v, x, t], outputs, mode=mode)
     A, B, V = values((3, 4), dtype), values((4, 4), dtype, 1), values(4, dtype, 2)
     X, T = np.random.default_rng(3).normal(size=(4, 2)), values((2, 3, 4), dtype, 4)
@@ -267,7 +364,12 @@ def test_moving_elements(mode):
         pt.set_subtensor(z[:, c], 2j), pt.inc_subtensor(w[c], 1j),
     ]  # fmt: skip
     f = bt.function([z, w, i, c], [*outputs, z.shape, w.size], mode=mode)
-    Z, W, I, C = values((3, 3)), values(3, seed=1), np.array([2, 0, 2]), np.array([True, False, True])
+    Z, W, I, C = (
+        values((3, 3)),
+        values(3, seed=1),
+        np.array([2, 0, 2]),
+        np.array([True, False, True]),
+    )
     put, added, column, first = Z.copy(), Z.copy(), Z.copy(), Z.copy()
     put[0], column[:, 1] = W, 2.5
     np.add.at(added, I, W)
@@ -319,7 +421,9 @@ def test_gradients_by_both_operands_complex_and_real(operation):
     check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), z, w)
     check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), z, x)
     check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), x, w)
-    check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), values((2, 3)), w)  # broadcast
+    check_gradient(
+        lambda a, b: cost_of(getattr(pt, operation)(a, b)), values((2, 3)), w
+    )  # broadcast
 
 
 def test_gradients_of_tensors():
@@ -327,11 +431,15 @@ def test_gradients_of_tensors():
     check_gradient(lambda a, b: cost_of(pt.dot(a, b)), values(3), np.arange(3.0))
     check_gradient(lambda a: cost_of(a.sum(axis=0)) + cost_of(pt.mean(a)), values((2, 3)))
     check_gradient(lambda a: cost_of(a[1:] * 1j) + cost_of(a.T.reshape((-1,))[::2]), values((2, 3)))
-    check_gradient(lambda a, b: cost_of(pt.set_subtensor(a[1], b)), values((2, 3)), values(3, seed=1))
+    check_gradient(
+        lambda a, b: cost_of(pt.set_subtensor(a[1], b)), values((2, 3)), values(3, seed=1)
+    )
     check_gradient(lambda a, b: cost_of(pt.concatenate([a, b]) ** 2), values(2), values(3, seed=1))
     check_gradient(lambda a, b: cost_of(pt.switch(pt.gt(b, 1.5), a, b)), values(3), np.arange(3.0))
     check_gradient(lambda x, y: cost_of(pt.complex(x, y) ** 2), np.arange(1.0, 4), np.array(0.5))
-    check_gradient(lambda x, y: cost_of(pt.complex_from_polar(x, y)), np.arange(1.0, 4), np.arange(3.0))
+    check_gradient(
+        lambda x, y: cost_of(pt.complex_from_polar(x, y)), np.arange(1.0, 4), np.arange(3.0)
+    )
 
 
 def test_gradient_convention():
@@ -354,7 +462,9 @@ def test_second_derivatives_and_tangents():
     tangent = bt.function([z, t], bt.gradient.pushforward(pt.log(z) * pt.abs(z), z, t))
     a, b = values(3), values(3, seed=1)
     value = lambda z: np.log(z) * np.abs(z)
-    np.testing.assert_allclose(tangent(a, b), (value(a + 1e-6 * b) - value(a - 1e-6 * b)) / 2e-6, rtol=1e-6)
+    np.testing.assert_allclose(
+        tangent(a, b), (value(a + 1e-6 * b) - value(a - 1e-6 * b)) / 2e-6, rtol=1e-6
+    )
 
 
 def test_sign_agrees_with_numpy(mode):
@@ -369,9 +479,13 @@ def test_sign_agrees_with_numpy(mode):
     np.testing.assert_allclose(got[~tiny], expected[~tiny], rtol=1e-15)
     np.testing.assert_allclose(np.abs(got[tiny]), given[tiny] != 0, rtol=1e-15)
     large = np.array([1e308 + 1e308j])
-    np.testing.assert_allclose(bt.function([z], pt.sign(z), mode=mode)(large), [0.5**0.5 * (1 + 1j)], rtol=1e-15)
+    np.testing.assert_allclose(
+        bt.function([z], pt.sign(z), mode=mode)(large), [0.5**0.5 * (1 + 1j)], rtol=1e-15
+    )
     check_gradient(lambda z: pt.sum(pt.real(pt.sign(z) * (1 + 2j))), values(4))
-    slope = bt.function([z], bt.grad(pt.sum(pt.real(pt.sign(z))), z), mode=mode)(np.zeros(2, complex))
+    slope = bt.function([z], bt.grad(pt.sum(pt.real(pt.sign(z))), z), mode=mode)(
+        np.zeros(2, complex)
+    )
     assert np.isfinite(slope).all()
 
 
@@ -381,19 +495,45 @@ def test_running_products_and_sums_of_exponentials(mode, dtype):
 
     z = pt.tensor("z", dtype=dtype, shape=(None, None))
     given = values((5, 3), dtype)
-    outputs = [pt.cumprod(z, axis=0), pt.cumprod(z, axis=-1), pt.cumprod(z), pt.logsumexp(z, axis=1), pt.logsumexp(z, axis=0, keepdims=True)]
-    expected = [np.cumprod(given, 0), np.cumprod(given, -1), np.cumprod(given), np.log(np.exp(given).sum(1)), np.log(np.exp(given).sum(0, keepdims=True))]
+    outputs = [
+        pt.cumprod(z, axis=0),
+        pt.cumprod(z, axis=-1),
+        pt.cumprod(z),
+        pt.logsumexp(z, axis=1),
+        pt.logsumexp(z, axis=0, keepdims=True),
+    ]
+    expected = [
+        np.cumprod(given, 0),
+        np.cumprod(given, -1),
+        np.cumprod(given),
+        np.log(np.exp(given).sum(1)),
+        np.log(np.exp(given).sum(0, keepdims=True)),
+    ]
     for got, one in zip(bt.function([z], outputs, mode=mode)(given), expected):
         assert got.dtype == dtype and got.shape == one.shape
         close(got, one, 10)
-    close(pt.logsumexp(pt.constant(np.array([800 + 1j, 800 - 2j]))).eval(), 800 + np.log(np.exp(1j) + np.exp(-2j)), 10)
+    close(
+        pt.logsumexp(pt.constant(np.array([800 + 1j, 800 - 2j]))).eval(),
+        800 + np.log(np.exp(1j) + np.exp(-2j)),
+        10,
+    )
 
 
-@pytest.mark.parametrize("build", [
-    pt.prod, lambda z: pt.prod(z, axis=0), lambda z: pt.prod(z, axis=(0, 2)), lambda z: pt.prod(z, axis=()), pt.cumprod, lambda z: pt.cumprod(z, axis=1),
-    lambda z: pt.prod(pt.real(z), axis=1, dtype="complex128") * 1j,
-])  # fmt: skip
-@pytest.mark.parametrize("zeros", [[], [(0, 1, 1)], [(0, 1, 1), (1, 1, 0)], [(0, 0, 0), (0, 1, 0), (1, 0, 1)]])
+@pytest.mark.parametrize(
+    "build",
+    [
+        pt.prod,
+        lambda z: pt.prod(z, axis=0),
+        lambda z: pt.prod(z, axis=(0, 2)),
+        lambda z: pt.prod(z, axis=()),
+        pt.cumprod,
+        lambda z: pt.cumprod(z, axis=1),
+        lambda z: pt.prod(pt.real(z), axis=1, dtype="complex128") * 1j,
+    ],
+)
+@pytest.mark.parametrize(
+    "zeros", [[], [(0, 1, 1)], [(0, 1, 1), (1, 1, 0)], [(0, 0, 0), (0, 1, 0), (1, 0, 1)]]
+)
 def test_products_have_derivatives_where_elements_are_zero(build, zeros):
     given, tangent = values((2, 2, 3)), values((2, 2, 3), seed=1)
     for at in zeros:
@@ -401,9 +541,16 @@ def test_products_have_derivatives_where_elements_are_zero(build, zeros):
     check_gradient(lambda z: cost_of(build(z)), given)
     z, t = pt.ztensor3("z"), pt.ztensor3("t")
     out = build(z)
-    forward = bt.function([z, t], bt.gradient.pushforward(out, z, t, use_op_pushforward=True))(given, tangent)
+    forward = bt.function([z, t], bt.gradient.pushforward(out, z, t, use_op_pushforward=True))(
+        given, tangent
+    )
     f, step = bt.function([z], out), 1e-6
-    np.testing.assert_allclose(forward, (f(given + step * tangent) - f(given - step * tangent)) / (2 * step), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        forward,
+        (f(given + step * tangent) - f(given - step * tangent)) / (2 * step),
+        rtol=1e-6,
+        atol=1e-8,
+    )
 
 
 def test_second_derivatives_of_products_of_complex_numbers():
@@ -424,7 +571,8 @@ def test_undefined_functions_are_rejected(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["lt", "le", "gt", "ge", "maximum", "minimum", "arctan2", "mod", "int_div", "and_", "hypot"]
+    "name",
+    ["lt", "le", "gt", "ge", "maximum", "minimum", "arctan2", "mod", "int_div", "and_", "hypot"],
 )
 def test_comparisons_and_remainders_are_rejected(name):
     with pytest.raises(TypeError, match="complex"):
@@ -451,11 +599,16 @@ def test_variances_are_real(dtype):
     value = (rng.normal(size=(3, 4)) + 1j * rng.normal(size=(3, 4))).astype(dtype)
     z = pt.matrix("z", dtype=dtype)
     f = bt.function([z], [pt.var(z), pt.std(z, axis=0), pt.var(z, axis=1, ddof=1, keepdims=True)])
-    for got, expected in zip(f(value), [np.var(value), np.std(value, axis=0), np.var(value, axis=1, ddof=1, keepdims=True)]):
+    for got, expected in zip(
+        f(value),
+        [np.var(value), np.std(value, axis=0), np.var(value, axis=1, ddof=1, keepdims=True)],
+    ):
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype == "complex64" else 1e-13)
     slope = bt.grad(pt.var(z), z).eval({z: value})
-    np.testing.assert_allclose(slope, 2 * (value - value.mean()) / value.size, rtol=1e-4 if dtype == "complex64" else 1e-12)
+    np.testing.assert_allclose(
+        slope, 2 * (value - value.mean()) / value.size, rtol=1e-4 if dtype == "complex64" else 1e-12
+    )
 
 
 def test_errors_name_ops_without_a_complex_form():
@@ -497,17 +650,37 @@ def test_exported_functions_take_pairs_of_real_numbers(tmp_path, form):
     (f.export_c if form == "c" else f.export_object)(str(tmp_path))
     header = (tmp_path / "waves.h").read_text()
     assert "complex numbers: real and imaginary parts" in header and "z_n1" in header
-    source = ["-std=c99", "-O1", "-ffp-contract=off", tmp_path / "waves.c"] if form == "c" else [tmp_path / "waves.o"]
+    source = (
+        ["-std=c99", "-O1", "-ffp-contract=off", tmp_path / "waves.c"]
+        if form == "c"
+        else [tmp_path / "waves.o"]
+    )
     library = tmp_path / "waves.so"
     subprocess.run(["cc", "-shared", "-fPIC", *source, "-lm", "-o", library], check=True)
     waves = ctypes.CDLL(str(library)).waves
     given, factor, before = values(3), np.array(values(())), state.get_value()
-    results = [np.zeros((), "complex128"), np.zeros(3, "complex128"), np.zeros(3), np.zeros(2, "complex128")]
+    results = [
+        np.zeros((), "complex128"),
+        np.zeros(3, "complex128"),
+        np.zeros(3),
+        np.zeros(2, "complex128"),
+    ]
     pairs = lambda x: [ctypes.c_void_p(x.ctypes.data), *(ctypes.c_int64(n) for n in (*x.shape, 2))]
     workspace = np.zeros(100, "complex128")
     out = [ctypes.c_void_p(each.ctypes.data) for each in results]
-    assert waves(*pairs(given), *pairs(factor), *pairs(before), *out, ctypes.c_void_p(workspace.ctypes.data)) == 0
-    for got, each in zip(results, [(given * factor).sum(), np.exp(given), np.abs(given), before * factor]):
+    assert (
+        waves(
+            *pairs(given),
+            *pairs(factor),
+            *pairs(before),
+            *out,
+            ctypes.c_void_p(workspace.ctypes.data),
+        )
+        == 0
+    )
+    for got, each in zip(
+        results, [(given * factor).sum(), np.exp(given), np.abs(given), before * factor]
+    ):
         close(got, np.asarray(each), 10)
 
 
@@ -526,7 +699,10 @@ def test_results_with_cached_code(tmp_path):
         "print([complex(x) for x in out[0]], float(out[1]))\n"
     )
     runs = []
-    for compiler in ("", ",llvm_library=no-such-library"):  # code that is not in the cache needs LLVM
+    for compiler in (
+        "",
+        ",llvm_library=no-such-library",
+    ):  # code that is not in the cache needs LLVM
         flags = {**os.environ, "BITALE_FLAGS": f"base_compiledir={tmp_path}{compiler}"}
         command = [sys.executable, "-c", script]
         runs.append(subprocess.run(command, env=flags, check=True, capture_output=True, text=True))

@@ -24,15 +24,27 @@ def test_ifelse_selects_a_branch(mode, dtype):
     f = bt.function([c, z, x], outputs, mode=mode)
     given, real = values(4, dtype), np.arange(3.0)
     for truth in (True, False):
-        expected = [np.exp(given) if truth else given[:1], given * 2 if truth else given.conj(), real if truth else real + 1]
+        expected = [
+            np.exp(given) if truth else given[:1],
+            given * 2 if truth else given.conj(),
+            real if truth else real + 1,
+        ]
         for got, each in zip(f(truth, given, real), expected):
             close(got, each.astype(got.dtype), 10)
 
 
 def test_gradients_of_ifelse():
     for truth in (0.0, 1.0):
-        check_gradient(lambda z, w: cost_of(bt.ifelse(pt.constant(truth), z**2, w * 1j)), values(3), values(3, seed=1))
-        check_gradient(lambda z, w: cost_of(bt.ifelse(pt.abs(z[0]) < 9 * truth, pt.exp(z) * w, w * 1j)), values(3), values(3, seed=1))
+        check_gradient(
+            lambda z, w: cost_of(bt.ifelse(pt.constant(truth), z**2, w * 1j)),
+            values(3),
+            values(3, seed=1),
+        )
+        check_gradient(
+            lambda z, w: cost_of(bt.ifelse(pt.abs(z[0]) < 9 * truth, pt.exp(z) * w, w * 1j)),
+            values(3),
+            values(3, seed=1),
+        )
 
 
 def test_conditions_must_be_real():
@@ -76,7 +88,9 @@ def test_gradients_of_op_from_graph(inline):
 @pytest.mark.parametrize("inline", [True, False])
 def test_user_defined_pullback(inline):
     a = pt.zvector()
-    op = bt.compile.OpFromGraph([a], [a * 2], inline=inline, pullback=lambda inputs, outputs, given: [given[0] * 1j])
+    op = bt.compile.OpFromGraph(
+        [a], [a * 2], inline=inline, pullback=lambda inputs, outputs, given: [given[0] * 1j]
+    )
     z = pt.zvector("z")
     f = bt.function([z], bt.grad(op(z).real.sum(), z))
     close(f(values(3)), np.full(3, 1j))
@@ -87,7 +101,9 @@ def test_nested_op_from_graph(mode):
     inner = bt.compile.OpFromGraph([a], [a * 1j], inline=False)
     outer = bt.compile.OpFromGraph([a], [inner(a) + inner(a * 2)], inline=False)
     x = pt.dvector("x")
-    within = bt.compile.OpFromGraph([x], [pt.abs(inner(pt.exp(x * 1j)) + 2)], inline=False)  # complex only inside
+    within = bt.compile.OpFromGraph(
+        [x], [pt.abs(inner(pt.exp(x * 1j)) + 2)], inline=False
+    )  # complex only inside
     z = pt.zvector("z")
     f = bt.function([z, x], [outer(z), within(x)], mode=mode)
     given, real = values(3), np.arange(3.0)
@@ -100,7 +116,11 @@ def test_nested_op_from_graph(mode):
 
 @pytest.mark.parametrize("dtype", dtypes)
 def test_loops_over_complex_sequences_states_and_constants(mode, dtype):
-    zs, y0, w = pt.tensor("zs", dtype=dtype, shape=(None,)), pt.tensor("y0", dtype=dtype, shape=()), pt.tensor("w", dtype=dtype, shape=())
+    zs, y0, w = (
+        pt.tensor("zs", dtype=dtype, shape=(None,)),
+        pt.tensor("y0", dtype=dtype, shape=()),
+        pt.tensor("w", dtype=dtype, shape=()),
+    )
 
     def step(z, y, w):
         following = y * w + z
@@ -114,7 +134,9 @@ def test_loops_over_complex_sequences_states_and_constants(mode, dtype):
         for each in given:
             y = y * factor + each
             expected.append(y)
-        for got, each in zip(f(given, start, factor), [np.array(expected), np.abs(expected), expected[-1]]):
+        for got, each in zip(
+            f(given, start, factor), [np.array(expected), np.abs(expected), expected[-1]]
+        ):
             close(got, np.asarray(each), 10)
     zero_steps = bt.function([zs, y0, w], [ys, sizes], mode=mode)(values(0, dtype), start, factor)
     close(zero_steps[0], np.zeros(0, dtype))
@@ -123,11 +145,11 @@ def test_loops_over_complex_sequences_states_and_constants(mode, dtype):
 def test_matrices_taps_and_a_stop_condition(mode):
     m, v, n, limit = pt.zmatrix("m"), pt.zvector("v"), pt.lscalar("n"), pt.dscalar("limit")
     ys, _ = bt.scan(lambda y, m: m @ y, outputs_info=[v], non_sequences=[m], n_steps=n)
-    taps, _ = bt.scan(lambda a, b: a * 1j + b, outputs_info=[dict(initial=v, taps=[-1, -2])], n_steps=3)
+    taps, _ = bt.scan(
+        lambda a, b: a * 1j + b, outputs_info=[dict(initial=v, taps=[-1, -2])], n_steps=3
+    )
     ends, _ = bt.scan(
-        lambda y: (y * 2, bt.until(pt.abs(y).sum() > limit)),
-        outputs_info=[v],
-        n_steps=5,
+        lambda y: (y * 2, bt.until(pt.abs(y).sum() > limit)), outputs_info=[v], n_steps=5
     )
     backwards, _ = bt.scan(lambda row: row.sum() * 1j, sequences=[m], go_backwards=True)
     f = bt.function([m, v, n, limit], [ys, taps, ends, backwards], mode=mode)
@@ -139,7 +161,10 @@ def test_matrices_taps_and_a_stop_condition(mode):
     chain = list(V)
     for _ in range(3):
         chain.append(chain[-1] * 1j + chain[-2])
-    for got, each in zip(f(M, V, 4, 3.9 * np.abs(V).sum()), [expected, chain[2:], [V * 2, V * 4, V * 8], M[::-1].sum(axis=1) * 1j]):
+    for got, each in zip(
+        f(M, V, 4, 3.9 * np.abs(V).sum()),
+        [expected, chain[2:], [V * 2, V * 4, V * 8], M[::-1].sum(axis=1) * 1j],
+    ):
         close(got, np.array(each), 100)
 
 
@@ -154,7 +179,11 @@ def test_a_real_initial_value_is_promoted_to_complex(mode):
 
 def test_loops_that_are_complex_only_inside(mode):
     x = pt.dvector("x")
-    ys, _ = bt.scan(lambda x, y: pt.abs(pt.exp(pt.complex(x, y)) + y), sequences=[x], outputs_info=[pt.constant(1.0, dtype="float64")])
+    ys, _ = bt.scan(
+        lambda x, y: pt.abs(pt.exp(pt.complex(x, y)) + y),
+        sequences=[x],
+        outputs_info=[pt.constant(1.0, dtype="float64")],
+    )
     f = bt.function([x], ys, mode=mode)
     given, expected, y = np.array([0.1, 0.5, -1]), [], 1.0
     for each in given:
@@ -165,7 +194,9 @@ def test_loops_that_are_complex_only_inside(mode):
 
 def test_a_loop_is_native_and_keeps_complex_numbers_in_registers():
     zs, w = pt.zvector("zs"), pt.zscalar("w")
-    ys, _ = bt.scan(lambda z, y, w: y * w + z, sequences=[zs], outputs_info=[pt.constant(0j)], non_sequences=[w])
+    ys, _ = bt.scan(
+        lambda z, y, w: y * w + z, sequences=[zs], outputs_info=[pt.constant(0j)], non_sequences=[w]
+    )
     text = bt.function([zs, w], ys[-1]).dprint("program", file="str")
     assert "callback" not in text and text.count("for ") == 1 and text.count("next ") == 2
 
@@ -173,16 +204,25 @@ def test_a_loop_is_native_and_keeps_complex_numbers_in_registers():
 @pytest.mark.parametrize("steps", [1, 4])
 def test_gradients_of_loops(steps):
     def last(zs, y0, w):
-        ys, _ = bt.scan(lambda z, y, w: y * w + pt.sin(z), sequences=[zs], outputs_info=[y0], non_sequences=[w])
+        ys, _ = bt.scan(
+            lambda z, y, w: y * w + pt.sin(z), sequences=[zs], outputs_info=[y0], non_sequences=[w]
+        )
         return cost_of(ys) + cost_of(ys[-1] ** 2)
 
     check_gradient(last, values(steps) * 0.5, values((), seed=1), values((), seed=2) * 0.5)
 
     def real_among_complex(xs, y0, m):
-        ys, _ = bt.scan(lambda x, y, m: m @ y * x, sequences=[xs], outputs_info=[y0], non_sequences=[m])
+        ys, _ = bt.scan(
+            lambda x, y, m: m @ y * x, sequences=[xs], outputs_info=[y0], non_sequences=[m]
+        )
         return cost_of(ys)
 
-    check_gradient(real_among_complex, np.linspace(0.5, 1, steps), values(2, seed=1), values((2, 2), seed=2) * 0.5)
+    check_gradient(
+        real_among_complex,
+        np.linspace(0.5, 1, steps),
+        values(2, seed=1),
+        values((2, 2), seed=2) * 0.5,
+    )
 
 
 def test_tangents_and_batches_of_loops():
@@ -195,7 +235,9 @@ def test_tangents_and_batches_of_loops():
     tangent = bt.function([z0, t], bt.gradient.pushforward(loop(z0), z0, t))
     value = bt.function([z0], loop(z0))
     a, b = 0.3 + 0.2j, 0.7 - 0.4j
-    np.testing.assert_allclose(tangent(a, b), (value(a + 1e-6 * b) - value(a - 1e-6 * b)) / 2e-6, rtol=1e-8)
+    np.testing.assert_allclose(
+        tangent(a, b), (value(a + 1e-6 * b) - value(a - 1e-6 * b)) / 2e-6, rtol=1e-8
+    )
     many = pt.zvector("many")
     batched = bt.graph.replace.vectorize_graph(loop(z0), {z0: many})
     given = values(4) * 0.5

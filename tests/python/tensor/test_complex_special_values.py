@@ -25,7 +25,9 @@ def agree(result, expected, angle):
     tolerance = 1e-5 if result.dtype == np.float32 else 1e-13
     with np.errstate(all="ignore"):
         near = np.isclose(result, expected, rtol=tolerance, atol=1e-30, equal_nan=True)
-        near |= ~np.isfinite(angle) & np.isclose(np.abs(result), np.abs(expected), rtol=tolerance, equal_nan=True)
+        near |= ~np.isfinite(angle) & np.isclose(
+            np.abs(result), np.abs(expected), rtol=tolerance, equal_nan=True
+        )
     return near
 
 
@@ -40,10 +42,14 @@ def test_special_values(dtype, mode):
         with np.errstate(all="ignore"):
             expected = getattr(np, {"neg": "negative"}.get(name, name))(z)
         angle = z.real if name in ("sin", "cos", "tan") else z.imag
-        wrong = ~(agree(result.real, expected.real, angle) & agree(result.imag, expected.imag, angle))
+        wrong = ~(
+            agree(result.real, expected.real, angle) & agree(result.imag, expected.imag, angle)
+        )
         for part, stated in ((result.real, expected.real), (result.imag, expected.imag)):
             wrong |= np.isfinite(z) & (stated == 0) & (np.signbit(part) != np.signbit(stated))
-        failures += [f"{name}({z[i]}): {result[i]}, expected {expected[i]}" for i in np.flatnonzero(wrong)]
+        failures += [
+            f"{name}({z[i]}): {result[i]}, expected {expected[i]}" for i in np.flatnonzero(wrong)
+        ]
     assert not failures, "\n".join([f"{len(failures)} differ", *failures[:60]])
 
 
@@ -53,12 +59,23 @@ def test_exponentials_that_overflow_in_one_part_only(mode):
     result = bt.function([v], pt.exp(v), mode=mode)(z)
     with np.errstate(all="ignore"):
         expected = np.exp(z)
-    assert np.allclose(result.real, expected.real, rtol=1e-13) and np.allclose(result.imag, expected.imag, rtol=1e-13)
+    assert np.allclose(result.real, expected.real, rtol=1e-13) and np.allclose(
+        result.imag, expected.imag, rtol=1e-13
+    )
     assert np.isfinite(result[0].real) and np.isinf(result[0].imag)
 
 
 def test_quotients_by_nan_are_nan(mode):
-    z = np.array([complex(np.nan, 0), complex(0, np.nan), complex(np.nan, 1), complex(np.nan, np.nan), 0, complex(-0.0, 0)])
+    z = np.array(
+        [
+            complex(np.nan, 0),
+            complex(0, np.nan),
+            complex(np.nan, 1),
+            complex(np.nan, np.nan),
+            0,
+            complex(-0.0, 0),
+        ]
+    )
     v = pt.zvector("v")
     for result in bt.function([v], [pt.reciprocal(v), 1 / v, (2 + 1j) / v], mode=mode)(z):
         assert np.isnan(result[:4]).all() and not np.isinf(result[:4]).any()

@@ -38,7 +38,12 @@ def test_reduction_of_concatenation(reduction, lengths, axis, static):
     values = [rng.normal(size=s) for s in shapes]
     whole, expected = pt.concatenate(parts, axis=axis), np.concatenate(values, axis=axis)
     for over in axes_of(reduction, 3):
-        check(parts, getattr(pt, reduction)(whole, axis=over), values, getattr(np, reduction)(expected, axis=over))
+        check(
+            parts,
+            getattr(pt, reduction)(whole, axis=over),
+            values,
+            getattr(np, reduction)(expected, axis=over),
+        )
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -47,14 +52,19 @@ def test_reduction_of_stack_of_one_matrix(reduction, axis):
     x, value = pt.dmatrix(), rng.normal(size=(3, 4))
     for over in axes_of(reduction, 3):
         expected = getattr(np, reduction)(np.stack([value, value], axis=axis), axis=over)
-        check([x], getattr(pt, reduction)(pt.stack([x, x], axis=axis), axis=over), [value], expected)
+        check(
+            [x], getattr(pt, reduction)(pt.stack([x, x], axis=axis), axis=over), [value], expected
+        )
 
 
 @pytest.mark.parametrize("scan", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("ndim", [1, 2, 3, 4])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_prefix_scan_inside_an_expression(scan, ndim, threads):
-    x, value = pt.tensor(dtype="float64", shape=(None,) * ndim), rng.normal(size=(3, 4, 2, 5)[:ndim])
+    x, value = (
+        pt.tensor(dtype="float64", shape=(None,) * ndim),
+        rng.normal(size=(3, 4, 2, 5)[:ndim]),
+    )
     for axis in range(ndim):
         expected = getattr(np, scan)(value * 2, axis=axis) + 1
         check([x], getattr(pt, scan)(x * 2, axis=axis) + 1, [value], expected, threads=threads)
@@ -68,11 +78,19 @@ def test_prefix_scan_of_join(scan, join, ndim):
     values = [rng.normal(size=(3, 4, 2)[:ndim]) for _ in range(2)]
     for axis in range(ndim + (join == "stack")):
         for parts, of_parts in (([x, y], values), ([x, x], values[:1] * 2)):
-            joined, expected = getattr(pt, join)(parts, axis=axis), getattr(np, join)(of_parts, axis=axis)
+            joined, expected = (
+                getattr(pt, join)(parts, axis=axis),
+                getattr(np, join)(of_parts, axis=axis),
+            )
             for along in range(expected.ndim):
                 of_scan = getattr(np, scan)(expected, axis=along)
                 check([x, y], getattr(pt, scan)(joined, axis=along), values, of_scan)
-                check([x, y], (getattr(pt, scan)(joined, axis=along) + 1).sum(axis=0), values, (of_scan + 1).sum(axis=0))
+                check(
+                    [x, y],
+                    (getattr(pt, scan)(joined, axis=along) + 1).sum(axis=0),
+                    values,
+                    (of_scan + 1).sum(axis=0),
+                )
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -88,8 +106,19 @@ def test_slice_of_concatenation(count, length):
 
 def test_concatenation_with_a_part_of_computed_length():
     v, m = pt.dvector(), pt.vector(dtype="bool")
-    value, mask, constant = rng.normal(size=5), np.array([1, 0, 1, 1, 0], bool), np.array([1.0, 2.0, 3.0])
-    f = bt.function([v, m], [pt.concatenate([v, v[m]]), pt.constant(constant), pt.concatenate([pt.constant(constant), v[m]])])
+    value, mask, constant = (
+        rng.normal(size=5),
+        np.array([1, 0, 1, 1, 0], bool),
+        np.array([1.0, 2.0, 3.0]),
+    )
+    f = bt.function(
+        [v, m],
+        [
+            pt.concatenate([v, v[m]]),
+            pt.constant(constant),
+            pt.concatenate([pt.constant(constant), v[m]]),
+        ],
+    )
     first, second, third = f(value, mask)
     np.testing.assert_array_equal(first, np.concatenate([value, value[mask]]))
     np.testing.assert_array_equal(second, constant)

@@ -15,7 +15,19 @@ from bitale import _core
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 from oracle import elementwise
 
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+]
 INTEGERS = [d for d in DTYPES if "int" in d]
 FLOATS = ["float32", "float64"]
 
@@ -142,6 +154,8 @@ BINARY = {
     "right_shift": (np.right_shift, upcast_min8),
     "polygamma": (lambda n, x: scipy.special.polygamma(n, x), lambda n, x: to_float(x)),
 }
+
+
 def derivative_by_third_parameter(a, b, c, z):
     """The derivative of hyp2f1 with respect to c, summed from Gauss's series."""
     total, term, slope = np.zeros_like(z), np.ones_like(z), np.zeros_like(z)
@@ -168,15 +182,45 @@ SPECIAL = {  # reference, and the interval of each argument
     "betainc": (scipy.special.betainc, (0.1, 9), (0.1, 9), (0.05, 0.95)),
     "betaincinv": (scipy.special.betaincinv, (0.1, 9), (0.1, 9), (0.05, 0.95)),
     "hyp2f1": (scipy.special.hyp2f1, (0.1, 4), (0.1, 4), (0.5, 5), (-0.9, 0.9)),
-    "hyp2f1_derivative": (elementwise.table["hyp2f1_derivative"], (0.5, 3), (0.5, 3), (0.5, 4), (-0.7, 0.7)),
-    "hyp2f1_derivative_by_c": (derivative_by_third_parameter, (0.5, 2), (0.5, 2), (2, 4), (-0.3, 0.3)),
+    "hyp2f1_derivative": (
+        elementwise.table["hyp2f1_derivative"],
+        (0.5, 3),
+        (0.5, 3),
+        (0.5, 4),
+        (-0.7, 0.7),
+    ),
+    "hyp2f1_derivative_by_c": (
+        derivative_by_third_parameter,
+        (0.5, 2),
+        (0.5, 2),
+        (2, 4),
+        (-0.3, 0.3),
+    ),
     "gammainc_derivative": (elementwise.table["gammainc_derivative"], (0.1, 9), (0.1, 9)),
-    "betainc_derivative": (elementwise.table["betainc_derivative"], (0.1, 9), (0.1, 9), (0.05, 0.95)),
-    "betainc_derivative_by_b": (elementwise.table["betainc_derivative_by_b"], (0.1, 9), (0.1, 9), (0.05, 0.95)),
+    "betainc_derivative": (
+        elementwise.table["betainc_derivative"],
+        (0.1, 9),
+        (0.1, 9),
+        (0.05, 0.95),
+    ),
+    "betainc_derivative_by_b": (
+        elementwise.table["betainc_derivative_by_b"],
+        (0.1, 9),
+        (0.1, 9),
+        (0.05, 0.95),
+    ),
     "betainc_density": (elementwise.table["betainc_density"], (0.1, 9), (0.1, 9), (0.05, 0.95)),
     "gammainc_density": (elementwise.table["gammainc_density"], (0.1, 9), (0.1, 9)),
 }
-NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # some of their inputs may not be bool
+NO_BOOL = {
+    "neg",
+    "sub",
+    "sign",
+    "abs",
+    "maximum",
+    "minimum",
+    "clip",
+}  # some of their inputs may not be bool
 DISCRETE_ONLY = {"invert", "and_", "or_", "xor", "left_shift", "right_shift"}
 
 
@@ -194,14 +238,18 @@ def tolerance(*arrays):
 
 
 def check(name, inputs, reference, dtype, mode):
-    variables = [pt.tensor(f"x{i}", dtype=v.dtype.name, shape=(None,)) for i, v in enumerate(inputs)]
+    variables = [
+        pt.tensor(f"x{i}", dtype=v.dtype.name, shape=(None,)) for i, v in enumerate(inputs)
+    ]
     out = getattr(pt, name)(*variables)
     if dtype is not None:
         assert out.dtype == dtype, f"{name} of {[v.dtype.name for v in inputs]}"
     result = bt.function(variables, out, mode=mode)(*inputs)
     assert result.dtype.name == out.dtype
     with np.errstate(all="ignore"):
-        expected = np.asarray(reference(*(v.astype(out.dtype if out.dtype in FLOATS else v.dtype) for v in inputs)))
+        expected = np.asarray(
+            reference(*(v.astype(out.dtype if out.dtype in FLOATS else v.dtype) for v in inputs))
+        )
     tol = tolerance(result, *inputs)
     np.testing.assert_allclose(result, expected.astype(out.dtype), rtol=tol, atol=tol)
 
@@ -234,7 +282,12 @@ def test_binary(name, mode):
         ("bool", "float64"),
     ]
     for pair in pairs:
-        if name in DISCRETE_ONLY and set(pair) & set(FLOATS) or name in NO_BOOL and pair == ("bool", "bool"):
+        if (
+            name in DISCRETE_ONLY
+            and set(pair) & set(FLOATS)
+            or name in NO_BOOL
+            and pair == ("bool", "bool")
+        ):
             continue
         low = 1 if name in ("pow", "polygamma") else -5
         x = values(pair[0], low, 4, rng)
@@ -259,7 +312,9 @@ def test_special_function_of_several_arguments(name, mode):
         assert out.dtype == dtype
         got = bt.function(variables, out, mode=mode)(*arguments)
         rtol = 3e-6 if dtype == "float32" else 1e-8 if "derivative" in name else 1e-11
-        np.testing.assert_allclose(got, function(*(x.astype(float) for x in arguments)), rtol=rtol, atol=rtol / 10)
+        np.testing.assert_allclose(
+            got, function(*(x.astype(float) for x in arguments)), rtol=rtol, atol=rtol / 10
+        )
 
 
 def test_derivatives_with_respect_to_parameters_are_accurate():
@@ -268,10 +323,26 @@ def test_derivatives_with_respect_to_parameters_are_accurate():
     by_k = bt.function([k, x], bt.grad(pt.gammainc(k, x), k))
     by_a, by_b = (bt.function([a, b, x], bt.grad(pt.betainc(a, b, x), w)) for w in (a, b))
     with mpmath.workdps(40):
-        for point in [(0.01, 0.5), (0.3, 1e-5), (2.5, 2.4), (2.5, 40.0), (80.0, 70.0), (80.0, 120.0), (1e4, 1.01e4)]:
-            expected = mpmath.diff(lambda t: mpmath.gammainc(t, 0, point[1], regularized=True), point[0])
+        for point in [
+            (0.01, 0.5),
+            (0.3, 1e-5),
+            (2.5, 2.4),
+            (2.5, 40.0),
+            (80.0, 70.0),
+            (80.0, 120.0),
+            (1e4, 1.01e4),
+        ]:
+            expected = mpmath.diff(
+                lambda t: mpmath.gammainc(t, 0, point[1], regularized=True), point[0]
+            )
             assert float(by_k(*point)) == pytest.approx(float(expected), rel=1e-11)
-        for point in [(0.05, 0.2, 0.3), (2.5, 0.5, 0.97), (1.5, 30.0, 0.02), (300.0, 500.0, 0.4), (4.0, 2.0, 1e-6)]:
+        for point in [
+            (0.05, 0.2, 0.3),
+            (2.5, 0.5, 0.97),
+            (1.5, 30.0, 0.02),
+            (300.0, 500.0, 0.4),
+            (4.0, 2.0, 1e-6),
+        ]:
             pa, pb, px = map(mpmath.mpf, point)
             expected = mpmath.diff(lambda t: mpmath.betainc(t, pb, 0, px, regularized=True), pa)
             assert float(by_a(*point)) == pytest.approx(float(expected), rel=1e-10)
@@ -301,7 +372,10 @@ def test_the_hypergeometric_function_is_accurate():
             for i, slope in enumerate(slopes(*point)):
                 at = list(map(mpmath.mpf, point))
                 expected = mpmath.diff(lambda t: mpmath.hyp2f1(*at[:i], t, *at[i + 1 :]), at[i])
-                assert float(slope) == pytest.approx(float(expected), rel=1e-13, abs=1e-300), (point, i)
+                assert float(slope) == pytest.approx(float(expected), rel=1e-13, abs=1e-300), (
+                    point,
+                    i,
+                )
 
 
 def test_derivatives_of_hypergeometric_polynomials():
@@ -309,7 +383,12 @@ def test_derivatives_of_hypergeometric_polynomials():
     variables = pt.dscalars("a", "b", "c", "z")
     slopes = bt.function(variables, bt.grad(pt.hyp2f1(*variables), list(variables)))
     with mpmath.workdps(50):
-        for point in [(-3.0, 2.5, 1.5, 4.0), (2.5, -3.0, 1.5, 4.0), (-2.0, 1.5, -0.75, 1.0), (-2.0, 1.5, -3.0, 2.0)]:
+        for point in [
+            (-3.0, 2.5, 1.5, 4.0),
+            (2.5, -3.0, 1.5, 4.0),
+            (-2.0, 1.5, -0.75, 1.0),
+            (-2.0, 1.5, -3.0, 2.0),
+        ]:
             found = slopes(*point)
             # The index of the other parameter. The derivative with respect to the negative integer is not real.
             which = 1 if point[0] < 0 else 0
@@ -318,7 +397,10 @@ def test_derivatives_of_hypergeometric_polynomials():
             for i in (which, 2, 3):
                 by = lambda t: sum(mpmath.rf(p[0], n) * mpmath.rf(p[1], n) / mpmath.rf(p[2], n) * p[3] ** n / mpmath.factorial(n)  # noqa: E731
                                    for p in [[*at[:i], t, *at[i + 1 :]]] for n in range(4))  # fmt: skip
-                assert float(found[i]) == pytest.approx(float(mpmath.diff(by, at[i])), rel=1e-13), (point, i)
+                assert float(found[i]) == pytest.approx(float(mpmath.diff(by, at[i])), rel=1e-13), (
+                    point,
+                    i,
+                )
 
 
 def test_the_hypergeometric_function_at_its_limits():
@@ -326,7 +408,12 @@ def test_the_hypergeometric_function_at_its_limits():
     f = bt.function(variables, pt.hyp2f1(*variables))
     assert f(1.0, 1.0, 2.0, 1.0) == np.inf and f(-0.5, 1.0, 0.25, 1.0) == -np.inf  # poles at 1
     assert f(1.0, 1.0, 2.0, 0.0) == f(0.0, 1.0, 2.0, 5.0) == 1 and f(1.0, 2.0, -3.0, 0.5) == np.inf
-    for point in ((1.0, 1.0, 2.0, 1.5), (np.inf, 1.0, 2.0, 0.5), (1.0, 1.0, 2.0, -np.inf), (1.0, np.nan, 2.0, 0.5)):
+    for point in (
+        (1.0, 1.0, 2.0, 1.5),
+        (np.inf, 1.0, 2.0, 0.5),
+        (1.0, 1.0, 2.0, -np.inf),
+        (1.0, np.nan, 2.0, 0.5),
+    ):
         assert np.isnan(f(*point))  # no real value, or undefined
     a, b, c, z = variables
     with pytest.raises(bt.NullTypeGradError):
@@ -342,10 +429,21 @@ def test_scaled_bessel_functions_of_large_arguments():
     v, x = pt.dscalars("v", "x")
     i, k = bt.function([v, x], pt.ive(v, x)), bt.function([v, x], pt.kve(v, x))
     with mpmath.workdps(40):
-        for point in [(0.0, 20.0), (2.5, 800.0), (2.5, 10999.0), (2.5, 11001.0), (300.0, 12000.0), (0.5, 1e12)]:
+        for point in [
+            (0.0, 20.0),
+            (2.5, 800.0),
+            (2.5, 10999.0),
+            (2.5, 11001.0),
+            (300.0, 12000.0),
+            (0.5, 1e12),
+        ]:
             pv, px = map(mpmath.mpf, point)
-            assert float(i(*point)) == pytest.approx(float(mpmath.besseli(pv, px) * mpmath.exp(-px)), rel=1e-13)
-            assert float(k(*point)) == pytest.approx(float(mpmath.besselk(pv, px) * mpmath.exp(px)), rel=1e-13)
+            assert float(i(*point)) == pytest.approx(
+                float(mpmath.besseli(pv, px) * mpmath.exp(-px)), rel=1e-13
+            )
+            assert float(k(*point)) == pytest.approx(
+                float(mpmath.besselk(pv, px) * mpmath.exp(px)), rel=1e-13
+            )
     # Here mpmath does not converge, but the uniform expansion for large orders holds.
     assert float(i(1e4, 2e4)) == pytest.approx(scipy.special.ive(1e4, 2e4), rel=1e-11)
     assert float(k(1e4, 2e4)) == pytest.approx(scipy.special.kve(1e4, 2e4), rel=1e-11)
@@ -357,7 +455,9 @@ def test_missing_derivatives_with_respect_to_orders_are_errors():
         bt.grad(pt.jv(v, x), v)
     with pytest.raises(bt.NullTypeGradError, match="no derivative"):
         bt.grad(pt.polygamma(v, x), v)
-    assert bt.function([v, x], bt.grad(pt.jv(v, x), x))(1.0, 0.5) == pytest.approx(scipy.special.jvp(1.0, 0.5))
+    assert bt.function([v, x], bt.grad(pt.jv(v, x), x))(1.0, 0.5) == pytest.approx(
+        scipy.special.jvp(1.0, 0.5)
+    )
 
 
 def test_formulas_of_special_functions(mode):
@@ -365,14 +465,26 @@ def test_formulas_of_special_functions(mode):
     a, b = np.array([0.5, 1.0, 3.5, 7.0]), np.array([0.3, 2.0, 1.5, 4.0])
     sp = scipy.special
     for got, expected in [
-        (pt.iv(x, y), sp.iv(a, b)), (pt.kv(x, y), sp.kv(a, b)), (pt.kn(2, y), sp.kn(2, b)),
-        (pt.gammal(x, y), sp.gammainc(a, b) * sp.gamma(a)), (pt.gammau(x, y), sp.gammaincc(a, b) * sp.gamma(a)),
-        (pt.chi2sf(x, y), scipy.stats.chi2.sf(a, b)), (pt.special.beta(x, y), sp.beta(a, b)),
-        (pt.special.betaln(x, y), sp.betaln(a, b)), (pt.special.factorial(x), sp.factorial(a)),
-        (pt.special.poch(x, y), sp.poch(a, b)), (pt.special.xlogx(x), a * np.log(a)),
-    ]:  # fmt: skip
-        np.testing.assert_allclose(bt.function([x, y], got, mode=mode, on_unused_input="ignore")(a, b), expected, rtol=1e-12)
-    halves = np.array([0.5, -0.5, 2.5, -2.5, 0.49999999999999994, -0.3, np.inf, np.nan, 4503599627370497.0])
+        (pt.iv(x, y), sp.iv(a, b)),
+        (pt.kv(x, y), sp.kv(a, b)),
+        (pt.kn(2, y), sp.kn(2, b)),
+        (pt.gammal(x, y), sp.gammainc(a, b) * sp.gamma(a)),
+        (pt.gammau(x, y), sp.gammaincc(a, b) * sp.gamma(a)),
+        (pt.chi2sf(x, y), scipy.stats.chi2.sf(a, b)),
+        (pt.special.beta(x, y), sp.beta(a, b)),
+        (pt.special.betaln(x, y), sp.betaln(a, b)),
+        (pt.special.factorial(x), sp.factorial(a)),
+        (pt.special.poch(x, y), sp.poch(a, b)),
+        (pt.special.xlogx(x), a * np.log(a)),
+    ]:
+        np.testing.assert_allclose(
+            bt.function([x, y], got, mode=mode, on_unused_input="ignore")(a, b),
+            expected,
+            rtol=1e-12,
+        )
+    halves = np.array(
+        [0.5, -0.5, 2.5, -2.5, 0.49999999999999994, -0.3, np.inf, np.nan, 4503599627370497.0]
+    )
     rounded = bt.function([x], pt.round_half_away_from_zero(x), mode=mode)(halves)
     np.testing.assert_array_equal(rounded, [1, -1, 3, -3, 0, 0, np.inf, np.nan, 4503599627370497.0])
 
@@ -380,9 +492,15 @@ def test_formulas_of_special_functions(mode):
 def test_switch_and_clip(mode):
     c, x, y = pt.tensor("c", dtype="bool", shape=(None,)), pt.dvector("x"), pt.dvector("y")
     given = np.array([True, False, True]), np.array([1.0, 2.0, 3.0]), np.array([-1.0, -2.0, -3.0])
-    np.testing.assert_array_equal(bt.function([c, x, y], pt.where(c, x, y), mode=mode)(*given), np.where(*given))
-    np.testing.assert_array_equal(bt.function([x], x.clip(1.5, 2.5), mode=mode)(given[1]), [1.5, 2.0, 2.5])
-    np.testing.assert_array_equal(bt.function([x], pt.clip(x, 1.5, 2.5), mode=mode)(given[1]), [1.5, 2.0, 2.5])
+    np.testing.assert_array_equal(
+        bt.function([c, x, y], pt.where(c, x, y), mode=mode)(*given), np.where(*given)
+    )
+    np.testing.assert_array_equal(
+        bt.function([x], x.clip(1.5, 2.5), mode=mode)(given[1]), [1.5, 2.0, 2.5]
+    )
+    np.testing.assert_array_equal(
+        bt.function([x], pt.clip(x, 1.5, 2.5), mode=mode)(given[1]), [1.5, 2.0, 2.5]
+    )
 
 
 OPERATORS = {
@@ -402,7 +520,8 @@ OPERATORS = {
 
 @pytest.mark.parametrize("text", OPERATORS)
 @pytest.mark.parametrize(
-    "other", [2, 2.5, np.True_, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]]
+    "other",
+    [2, 2.5, np.True_, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]],
 )
 def test_operators_with_numbers_and_arrays(text, other):
     operator = OPERATORS[text]
@@ -416,7 +535,15 @@ def test_integer_operators():
     x, y = pt.ivectors("x", "y")
     given = {x: np.array([5, 6, 7], "int32"), y: np.array([3, 3, 1], "int32")}
     a, b = given.values()
-    for out, expected in [(x & y, a & b), (x | y, a | b), (x ^ y, a ^ b), (~x, ~a), (-x, -a), (abs(-x), a), (+x, a)]:
+    for out, expected in [
+        (x & y, a & b),
+        (x | y, a | b),
+        (x ^ y, a ^ b),
+        (~x, ~a),
+        (-x, -a),
+        (abs(-x), a),
+        (+x, a),
+    ]:
         np.testing.assert_array_equal(
             out.eval({v: given[v] for v in (x, y) if v in bt.graph.ancestors([out])}), expected
         )
@@ -478,7 +605,11 @@ def test_unequal_lengths_name_the_line():
 
 def test_isclose_of_extreme_integers(mode):
     i = pt.lvector("i")
-    assert bt.function([i], pt.isclose(i, 0), mode=mode)([-(2**63), 0, 2**63 - 1]).tolist() == [False, True, False]
+    assert bt.function([i], pt.isclose(i, 0), mode=mode)([-(2**63), 0, 2**63 - 1]).tolist() == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_ndtri_exp_of_huge_logarithms(mode):
@@ -493,7 +624,11 @@ def test_polygamma_overflows_with_its_sign():
     x = pt.dvector("x")
     values = np.array([2.3e-308, 1e-200, 1e-104, 0.5])
     for order in range(1, 9):
-        np.testing.assert_allclose(bt.function([x], pt.polygamma(order, x))(values), scipy.special.polygamma(order, values), rtol=1e-12)
+        np.testing.assert_allclose(
+            bt.function([x], pt.polygamma(order, x))(values),
+            scipy.special.polygamma(order, values),
+            rtol=1e-12,
+        )
     left, right = bt.function([x], pt.polygamma(20, x))([np.nextafter(-1, -2), np.nextafter(-1, 0)])
     assert left == np.inf and right == -np.inf
     for order in (2, 4, 6):  # as digamma, of order 0

@@ -15,7 +15,20 @@ def complex_of(z):
     return z[..., 0] + 1j * z[..., 1]
 
 
-shapes = [(1, 1), (2, 1), (3, 2), (2, 5), (1, 33), (4, 6), (0, 4), (2, 97), (2, 3, 4), (3, 4, 5), (1, 6, 1, 3), (2, 3, 4, 5)]
+shapes = [
+    (1, 1),
+    (2, 1),
+    (3, 2),
+    (2, 5),
+    (1, 33),
+    (4, 6),
+    (0, 4),
+    (2, 97),
+    (2, 3, 4),
+    (3, 4, 5),
+    (1, 6, 1, 3),
+    (2, 3, 4, 5),
+]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
@@ -25,14 +38,20 @@ def test_rfft_agrees_with_numpy(shape, norm, dtype):
     values = (np.random.default_rng(1).normal(size=shape) * 5).astype(dtype)
     x = pt.tensor(dtype=dtype, shape=(None,) * len(shape))
     out = bt.function([x], pt.fft.rfft(x, norm=norm))(values)
-    expected = np.fft.rfftn(values, axes=range(1, len(shape)), norm="ortho" if norm == "ortho" else None)
+    expected = np.fft.rfftn(
+        values, axes=range(1, len(shape)), norm="ortho" if norm == "ortho" else None
+    )
     assert out.dtype == ("float32" if dtype == "float32" else "float64")
-    np.testing.assert_allclose(out, pairs(expected), rtol=0, atol=(1e-4 if dtype == "float32" else 1e-12) * 5)
+    np.testing.assert_allclose(
+        out, pairs(expected), rtol=0, atol=(1e-4 if dtype == "float32" else 1e-12) * 5
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("norm", [None, "ortho", "no_norm"])
-@pytest.mark.parametrize("shape", [(1, 2), (2, 3), (1, 33), (4, 6), (0, 4), (2, 3, 4), (3, 4, 5), (2, 3, 4, 5)])
+@pytest.mark.parametrize(
+    "shape", [(1, 2), (2, 3), (1, 33), (4, 6), (0, 4), (2, 3, 4), (3, 4, 5), (2, 3, 4, 5)]
+)
 def test_irfft_agrees_with_numpy(shape, norm, dtype):
     rng = np.random.default_rng(2)
     values = rng.normal(size=(*shape, 2)).astype(dtype)
@@ -41,9 +60,13 @@ def test_irfft_agrees_with_numpy(shape, norm, dtype):
         n = 2 * (shape[-1] - 1) + is_odd
         out = bt.function([z], pt.fft.irfft(z, norm=norm, is_odd=is_odd))(values)
         kind = {"ortho": "ortho", None: "backward", "no_norm": "forward"}[norm]
-        expected = np.fft.irfftn(complex_of(values), s=(*shape[1:-1], n), axes=range(1, len(shape)), norm=kind)
+        expected = np.fft.irfftn(
+            complex_of(values), s=(*shape[1:-1], n), axes=range(1, len(shape)), norm=kind
+        )
         assert out.dtype == dtype and out.shape == expected.shape
-        np.testing.assert_allclose(out, expected, rtol=0, atol=(1e-4 if dtype == "float32" else 1e-12) * 10)
+        np.testing.assert_allclose(
+            out, expected, rtol=0, atol=(1e-4 if dtype == "float32" else 1e-12) * 10
+        )
 
 
 @pytest.mark.parametrize("norm", [None, "ortho", "no_norm"])
@@ -67,7 +90,9 @@ def test_a_batch_of_transforms_is_one_transform():
     row = pt.dmatrix("row")
     batched = bt.graph.vectorize_graph(pt.fft.rfft(row), {row: x})
     values = np.random.default_rng(5).normal(size=(3, 2, 7))
-    np.testing.assert_allclose(complex_of(bt.function([x], batched)(values)), np.fft.rfft(values), atol=1e-13)
+    np.testing.assert_allclose(
+        complex_of(bt.function([x], batched)(values)), np.fft.rfft(values), atol=1e-13
+    )
 
 
 def test_transforms_run_natively():

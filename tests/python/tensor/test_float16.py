@@ -22,8 +22,12 @@ def all_values() -> np.ndarray:
 def same(got, expected):
     assert got.dtype == expected.dtype and got.shape == expected.shape
     np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
-    np.testing.assert_array_equal(np.where(np.isnan(got), 0, got), np.where(np.isnan(expected), 0, expected))
-    np.testing.assert_array_equal(np.signbit(got[~np.isnan(got)]), np.signbit(expected[~np.isnan(expected)]))
+    np.testing.assert_array_equal(
+        np.where(np.isnan(got), 0, got), np.where(np.isnan(expected), 0, expected)
+    )
+    np.testing.assert_array_equal(
+        np.signbit(got[~np.isnan(got)]), np.signbit(expected[~np.isnan(expected)])
+    )
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint8", "float32", "float64"])
@@ -32,7 +36,9 @@ def test_casts_of_every_value(mode, dtype):
     with np.errstate(invalid="ignore"):
         values = all_values()
         if dtype in ("int8", "uint8", "int64"):
-            values = values[np.isfinite(values) & (np.abs(values) < 100) & ((values >= 0) | (dtype != "uint8"))]
+            values = values[
+                np.isfinite(values) & (np.abs(values) < 100) & ((values >= 0) | (dtype != "uint8"))
+            ]
         same(bt.function([x], x.astype(dtype), mode=mode)(values), values.astype(dtype))
 
 
@@ -40,8 +46,24 @@ def test_rounding_to_nearest_even_happens_once(mode):
     halves = all_values()
     halves = np.sort(halves[np.isfinite(halves)]).astype("float64")
     between = (halves[1:] + halves[:-1]) / 2
-    edges = np.array([65519.99, 65520.0, -65520.0, 1e300, -1e300, 2.0**-25, 2.0**-26, 5e-324, np.inf, -np.inf, np.nan])
-    values = np.concatenate([between, np.nextafter(between, -np.inf), np.nextafter(between, np.inf), edges])
+    edges = np.array(
+        [
+            65519.99,
+            65520.0,
+            -65520.0,
+            1e300,
+            -1e300,
+            2.0**-25,
+            2.0**-26,
+            5e-324,
+            np.inf,
+            -np.inf,
+            np.nan,
+        ]
+    )
+    values = np.concatenate(
+        [between, np.nextafter(between, -np.inf), np.nextafter(between, np.inf), edges]
+    )
     x = pt.vector("x", dtype="float64")
     f = bt.function([x], x.astype("float16"), mode=mode)
     with np.errstate(over="ignore"):
@@ -56,19 +78,51 @@ def test_rounding_to_nearest_even_happens_once(mode):
 
 
 def test_promotion_agrees_with_numpy():
-    for other in ["bool", "int8", "uint8", "int16", "uint16", "int32", "int64", "float16", "float32", "float64"]:
+    for other in [
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+    ]:
         out = pt.vector(dtype="float16") + pt.vector(dtype=other)
         assert out.dtype == np.result_type("float16", other)
     x = pt.vector("x", dtype="float16")
-    assert (x * 2).dtype == (x * np.True_).dtype == pt.exp(x).dtype == x.sum().dtype == x.mean().dtype == "float16"
+    assert (
+        (x * 2).dtype
+        == (x * np.True_).dtype
+        == pt.exp(x).dtype
+        == x.sum().dtype
+        == x.mean().dtype
+        == "float16"
+    )
     assert (x * 0.5).dtype == "float32"
     with bt.config.change_flags(floatX="float16"):
-        assert (x * 0.1).dtype == "float16" and pt.vector().dtype == "float16" and pt.zeros(3).dtype == "float16"
+        assert (
+            (x * 0.1).dtype == "float16"
+            and pt.vector().dtype == "float16"
+            and pt.zeros(3).dtype == "float16"
+        )
 
 
 @pytest.mark.parametrize(
     "function",
-    [np.add, np.subtract, np.multiply, np.true_divide, np.maximum, np.minimum, np.less, np.equal, np.greater_equal],
+    [
+        np.add,
+        np.subtract,
+        np.multiply,
+        np.true_divide,
+        np.maximum,
+        np.minimum,
+        np.less,
+        np.equal,
+        np.greater_equal,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_arithmetic_is_rounded_as_numpy_rounds_it(mode, function):
@@ -80,7 +134,9 @@ def test_arithmetic_is_rounded_as_numpy_rounds_it(mode, function):
         same(f(a, b), function(a, b))
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "tanh", "sin", "abs", "floor", "sign", "sqr", "reciprocal"])
+@pytest.mark.parametrize(
+    "name", ["exp", "log", "sqrt", "tanh", "sin", "abs", "floor", "sign", "sqr", "reciprocal"]
+)
 def test_functions_are_computed_in_float32(mode, name):
     x = pt.vector("x", dtype="float16")
     y = pt.vector("y", dtype="float32")
@@ -105,13 +161,21 @@ def test_reductions_do_not_accumulate_in_float16(mode):
     for axis in (None, 0, 1, (0, 1)):
         for name in ("sum", "mean", "max", "min", "prod"):
             out = bt.function([x], getattr(x, name)(axis=axis), mode=mode)(values)
-            same(np.asarray(out), np.asarray(getattr(values.astype("float64"), name)(axis=axis)).astype("float16"))
+            same(
+                np.asarray(out),
+                np.asarray(getattr(values.astype("float64"), name)(axis=axis)).astype("float16"),
+            )
     rng = np.random.default_rng(1)
     values = rng.normal(size=(40, 30)).astype("float16")
     for axis in (None, 0, 1):
-        same(np.asarray(bt.function([x], x.argmax(axis=axis), mode=mode)(values)), np.asarray(values.argmax(axis=axis)))
+        same(
+            np.asarray(bt.function([x], x.argmax(axis=axis), mode=mode)(values)),
+            np.asarray(values.argmax(axis=axis)),
+        )
     sums = np.cumsum(values.astype("float32"), axis=0).astype("float16")
-    np.testing.assert_allclose(bt.function([x], pt.cumsum(x, axis=0), mode=mode)(values), sums, rtol=2e-3)
+    np.testing.assert_allclose(
+        bt.function([x], pt.cumsum(x, axis=0), mode=mode)(values), sums, rtol=2e-3
+    )
 
 
 def test_statistics_have_the_range_of_float32(mode):
@@ -124,17 +188,27 @@ def test_statistics_have_the_range_of_float32(mode):
             out = bt.function([x], getattr(x, name)(axis=axis), mode=mode)(values)
             same(np.asarray(out), np.asarray(getattr(wide, name)(axis=axis)).astype("float16"))
         zeros = np.zeros_like(values)
-        same(np.asarray(bt.function([x], pt.logsumexp(x, axis=axis), mode=mode)(zeros)),
-             np.asarray(special.logsumexp(zeros.astype("float64"), axis=axis)).astype("float16"))
-        for function, expected in ((pt.softmax, special.softmax), (pt.log_softmax, special.log_softmax)):
-            same(bt.function([x], function(x, axis=axis), mode=mode)(zeros),
-                 expected(zeros.astype("float64"), axis=axis).astype("float16"))
+        same(
+            np.asarray(bt.function([x], pt.logsumexp(x, axis=axis), mode=mode)(zeros)),
+            np.asarray(special.logsumexp(zeros.astype("float64"), axis=axis)).astype("float16"),
+        )
+        for function, expected in (
+            (pt.softmax, special.softmax),
+            (pt.log_softmax, special.log_softmax),
+        ):
+            same(
+                bt.function([x], function(x, axis=axis), mode=mode)(zeros),
+                expected(zeros.astype("float64"), axis=axis).astype("float16"),
+            )
     same(np.asarray(bt.function([x], pt.median(x), mode=mode)(values * 200)), np.float16(40000))
 
 
 def test_products(mode):
     rng = np.random.default_rng(2)
-    a, b = rng.normal(size=(20, 300)).astype("float16"), rng.normal(size=(300, 10)).astype("float16")
+    a, b = (
+        rng.normal(size=(20, 300)).astype("float16"),
+        rng.normal(size=(300, 10)).astype("float16"),
+    )
     x, y = pt.matrix("x", dtype="float16"), pt.matrix("y", dtype="float16")
     exact = a.astype("float64") @ b.astype("float64")
     out = bt.function([x, y], x @ y, mode=mode)(a, b)
@@ -148,9 +222,23 @@ def test_indexing(mode):
     x = pt.vector("x", dtype="float16")
     values = np.array([1, 2, 3, 4, 5], "float16")
     at = pt.constant([0, 0, 4])
-    outputs = [x[1::2], x[at], pt.set_subtensor(x[at], 7), pt.inc_subtensor(x[at], 1), pt.sort(-x), pt.concatenate([x, x])]
+    outputs = [
+        x[1::2],
+        x[at],
+        pt.set_subtensor(x[at], 7),
+        pt.inc_subtensor(x[at], 1),
+        pt.sort(-x),
+        pt.concatenate([x, x]),
+    ]
     got = bt.function([x], outputs, mode=mode)(values)
-    expected = [[2, 4], [1, 1, 5], [7, 2, 3, 4, 7], [3, 2, 3, 4, 6], [-5, -4, -3, -2, -1], [1, 2, 3, 4, 5] * 2]
+    expected = [
+        [2, 4],
+        [1, 1, 5],
+        [7, 2, 3, 4, 7],
+        [3, 2, 3, 4, 6],
+        [-5, -4, -3, -2, -1],
+        [1, 2, 3, 4, 5] * 2,
+    ]
     for one, reference in zip(got, expected):
         assert one.dtype == "float16"
         np.testing.assert_array_equal(one, reference)
@@ -162,7 +250,9 @@ def test_gradients(mode):
 
     def derivatives(dtype):
         w, v = pt.matrix("w", dtype=dtype), pt.vector("v", dtype=dtype)
-        cost = (pt.tanh(w @ v) ** 2).sum() + pt.log(1 + v**2).mean() + v[pt.constant([0, 0, 2])].sum()
+        cost = (
+            (pt.tanh(w @ v) ** 2).sum() + pt.log(1 + v**2).mean() + v[pt.constant([0, 0, 2])].sum()
+        )
         f = bt.function([w, v], pt.grad(cost, [w, v]), mode=mode)
         return f(a.astype(dtype), b.astype(dtype))
 
@@ -177,7 +267,9 @@ def test_shared_variables_and_loops(mode):
     assert f() == 0 and f() == 3
     assert state.get_value().dtype == "float16"
     x0 = pt.scalar("x0", dtype="float16")
-    trace = bt.scan(lambda x: (x * 3).astype("float16"), outputs_info=[x0], n_steps=5, return_updates=False)
+    trace = bt.scan(
+        lambda x: (x * 3).astype("float16"), outputs_info=[x0], n_steps=5, return_updates=False
+    )
     out = bt.function([x0], trace, mode=mode)(np.float16(1))
     assert out.dtype == "float16"
     np.testing.assert_array_equal(out, [3, 9, 27, 81, 243])
@@ -204,13 +296,25 @@ def test_exported_code(tmp_path):
     f = bt.function([x], [pt.exp(x), x.sum()], name="half")
     f.export_c(tmp_path / "half")
     library = tmp_path / "half.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, tmp_path / "half" / "half.c", "-lm"], check=True)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-O1", "-o", library, tmp_path / "half" / "half.c", "-lm"],
+        check=True,
+    )
     values = np.linspace(-2, 2, 9).astype("float16")
     outputs = [np.empty(9, "float16"), np.empty((), "float16")]
     pointer = lambda a: ctypes.c_void_p(a.ctypes.data)  # noqa: E731
     half = ctypes.CDLL(str(library)).half
     workspace = np.empty(1 << 16, "uint8")
-    assert half(pointer(values), ctypes.c_int64(9), pointer(outputs[0]), pointer(outputs[1]), pointer(workspace)) == 0
+    assert (
+        half(
+            pointer(values),
+            ctypes.c_int64(9),
+            pointer(outputs[0]),
+            pointer(outputs[1]),
+            pointer(workspace),
+        )
+        == 0
+    )
     for got, expected in zip(outputs, f(values)):
         np.testing.assert_array_equal(got, expected)
 
@@ -228,5 +332,7 @@ def test_functions_of_several_steps_keep_the_dtype(mode):
     out = bt.function([x, y], pt.logaddexp(x, y), mode=mode)(a, b)
     assert out.dtype == "float16"
     np.testing.assert_allclose(out, np.logaddexp(a, b), rtol=2e-3)
-    finite = bt.function([x], pt.nan_to_num(x), mode=mode)(np.array([np.nan, np.inf, -np.inf], "float16"))
+    finite = bt.function([x], pt.nan_to_num(x), mode=mode)(
+        np.array([np.nan, np.inf, -np.inf], "float16")
+    )
     same(finite, np.array([0, 65504, -65504], "float16"))

@@ -95,7 +95,10 @@ def test_functions_without_a_separate_test(name, mode):
     for build, numpy, *arrays in SAME[name]:
         expected = np.asarray(numpy(*arrays))
         for is_known in (False, True):
-            inputs = [pt.tensor(dtype=a.dtype, shape=a.shape if is_known else (None,) * a.ndim) for a in map(np.asarray, arrays)]
+            inputs = [
+                pt.tensor(dtype=a.dtype, shape=a.shape if is_known else (None,) * a.ndim)
+                for a in map(np.asarray, arrays)
+            ]
             if not is_known and name == "specify_broadcastable":
                 assert build(*inputs).type.shape == (3, 4)
             out = build(*inputs)
@@ -108,8 +111,13 @@ def test_functions_without_a_separate_test(name, mode):
 
 def test_generators_as_variables():
     rng = pt.random.as_rng(np.random.default_rng(4))
-    assert np.array_equal(rng.normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3)) and pt.random.as_rng(rng) is rng
-    assert np.array_equal(pt.random.default_rng(4).normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3))
+    assert (
+        np.array_equal(rng.normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3))
+        and pt.random.as_rng(rng) is rng
+    )
+    assert np.array_equal(
+        pt.random.default_rng(4).normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3)
+    )
     with pytest.raises(TypeError, match="numpy.random.Generator"):
         pt.random.as_rng(3)
 
@@ -147,11 +155,25 @@ def test_invalid_arguments(name):
 
 
 def public_names():
-    spaces = {"": pt, "special.": pt.special, "linalg.": pt.linalg, "fft.": pt.fft, "signal.": pt.signal, "optimize.": pt.optimize, "random.": pt.random}
+    spaces = {
+        "": pt,
+        "special.": pt.special,
+        "linalg.": pt.linalg,
+        "fft.": pt.fft,
+        "signal.": pt.signal,
+        "optimize.": pt.optimize,
+        "random.": pt.random,
+    }
     for prefix, module in spaces.items():
         for name in sorted(getattr(module, "__all__", dir(module))):
             value = getattr(module, name)
-            if name[0] == "_" or not callable(value) or inspect.isclass(value) or isinstance(value, pt.TensorType) or re.fullmatch(known.constructors, name):
+            if (
+                name[0] == "_"
+                or not callable(value)
+                or inspect.isclass(value)
+                or isinstance(value, pt.TensorType)
+                or re.fullmatch(known.constructors, name)
+            ):
                 continue
             yield prefix + name
 
@@ -162,11 +184,17 @@ def used_names(tree, names):
     count, because they are names of variables."""
     arguments = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and re.fullmatch(r"(pt|bt|bitale|la)(\.\w+)+", ast.unparse(node)):
+        if isinstance(node, ast.Attribute) and re.fullmatch(
+            r"(pt|bt|bitale|la)(\.\w+)+", ast.unparse(node)
+        ):
             yield node.attr
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("pt.", "bt.", "bitale.")):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).startswith(
+            ("pt.", "bt.", "bitale.")
+        ):
             arguments.update(node.args)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in arguments:
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in arguments
+        ):
             words = [word.rpartition(".")[2] for word in node.value.split()]
             if names.issuperset(words):
                 yield from words
@@ -184,11 +212,18 @@ def test_every_name_is_tested():
     assert [name for name, last in names.items() if last not in used] == []
 
 
-@pytest.mark.parametrize("text, used", [
-    ("y = pt.linalg.svd(x)", {"svd"}), ('CASES = ["exp log", "linalg.det"]', {"exp", "log", "det"}),
-    ("# exp", set()), ('"""The exp of x."""', set()), ("y = np.exp(x)", set()), ("pt.sum(x).exp()", set()),
-    ('x = pt.dvector("exp")', set()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, used",
+    [
+        ("y = pt.linalg.svd(x)", {"svd"}),
+        ('CASES = ["exp log", "linalg.det"]', {"exp", "log", "det"}),
+        ("# exp", set()),
+        ('"""The exp of x."""', set()),
+        ("y = np.exp(x)", set()),
+        ("pt.sum(x).exp()", set()),
+        ('x = pt.dvector("exp")', set()),
+    ],
+)
 def test_names_count_in_code_only(text, used):
     names = {"exp", "log", "svd", "det"}
     assert set(used_names(ast.parse(text), names)) & names == used

@@ -38,13 +38,32 @@ def table(shape, items, kinds=("read", "set", "inc")):
             if isinstance(value, slice):
                 item.symbolic = (symbolic,) * 3
             elif symbolic and value is not None and value is not Ellipsis:
-                item = Item(np.asarray(value), type=np.shape(value) if known else (None,) * np.ndim(value))
+                item = Item(
+                    np.asarray(value), type=np.shape(value) if known else (None,) * np.ndim(value)
+                )
             own.append(item)
         y = None if kind == "read" else np.float64(-1.0)
         yield Case(x, shape if known else (None,) * len(shape), own, kind, y)
 
 
-NUMBERS = [None, 0, 1, 2, 7, 8, -1, -2, -7, -8, 2**31, -(2**31), LARGEST, LARGEST - 1, LEAST, LEAST + 1]
+NUMBERS = [
+    None,
+    0,
+    1,
+    2,
+    7,
+    8,
+    -1,
+    -2,
+    -7,
+    -8,
+    2**31,
+    -(2**31),
+    LARGEST,
+    LARGEST - 1,
+    LEAST,
+    LEAST + 1,
+]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -70,7 +89,9 @@ def test_integers(index, mode):
         with pytest.raises(IndexError):
             pt.dvector()[index]
         x = pt.dvector()
-        np.testing.assert_array_equal(bt.function([x], x[:index], mode=mode)([1.0, 2.0]), np.r_[1.0, 2.0][:index])
+        np.testing.assert_array_equal(
+            bt.function([x], x[:index], mode=mode)([1.0, 2.0]), np.r_[1.0, 2.0][:index]
+        )
 
 
 ARRAYS = [
@@ -86,8 +107,14 @@ ARRAYS = [
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("index", ARRAYS, ids=str)
 def test_arrays_and_masks(index, mode):
-    items = [np.array(i, int) if isinstance(i, tuple) else np.asarray(i) if isinstance(i, (list, bool)) and i != [] else i
-             for i in index]
+    items = [
+        np.array(i, int)
+        if isinstance(i, tuple)
+        else np.asarray(i)
+        if isinstance(i, (list, bool)) and i != []
+        else i
+        for i in index
+    ]
     items = [np.zeros(0, int) if isinstance(i, list) else i for i in items]
     check(table((3, 2, 2), items), mode)
 
@@ -139,12 +166,20 @@ def test_lengths_of_1_in_gradients(mode):
     cost = (x[i, j].set(y) * weight).sum()
     f = bt.function([x, y, i, j], pt.grad(cost, [x, y]), mode=mode)
     given = np.ones((3, 4))
-    for rows, columns, values in [([0, 2], [1, 3], [1.0, 2.0]), ([0, 2], [1], [5.0]), ([1], [0, 3], [5.0, 6.0]), ([], [1], [2.0])]:
+    for rows, columns, values in [
+        ([0, 2], [1, 3], [1.0, 2.0]),
+        ([0, 2], [1], [5.0]),
+        ([1], [0, 3], [5.0, 6.0]),
+        ([], [1], [2.0]),
+    ]:
         dx, dy = f(given, values, rows, columns)
         rest = weight.copy()
         rest[rows, columns] = 0
         np.testing.assert_array_equal(dx, rest)
-        at = np.broadcast_to(weight[np.array(rows, int), columns], np.broadcast_shapes(np.shape(rows), np.shape(columns)))
+        at = np.broadcast_to(
+            weight[np.array(rows, int), columns],
+            np.broadcast_shapes(np.shape(rows), np.shape(columns)),
+        )
         np.testing.assert_array_equal(dy, [at.sum()] if len(values) == 1 else at)
     s = pt.dvector()
     g = bt.function([x, s], pt.grad((x[1:, ::2].inc(s) * weight).sum(), s), mode=mode)
@@ -167,13 +202,34 @@ def test_rules_keep_errors(mode):
     """Out-of-range errors remain although rewriting would eliminate the access."""
     x, y, i = pt.dvector(), pt.dvector(), pt.lscalar()
     given, long = np.arange(3.0), np.arange(5.0)
-    outs = [x[5].set(1.0)[5], x[5].set(1.0)[0], x[[0, 5]].set(1.0)[[0]], x[5].inc(0.0), x[1:2][1], x[:2][2], x[1:][-3],
-            x[::2][i], pt.alloc(1.0, x.shape[0])[5], pt.alloc(1.0, x.shape[0])[[0, 5]], x[[0, 5]][0], x[[5]].inc(0.0),
-            pt.zeros_like(x)[5].set(0.0), x[5].set(1.0)[5].set(2.0), x[pt.arange(1, i)], pt.zeros(3)[pt.arange(1, i)]]
+    outs = [
+        x[5].set(1.0)[5],
+        x[5].set(1.0)[0],
+        x[[0, 5]].set(1.0)[[0]],
+        x[5].inc(0.0),
+        x[1:2][1],
+        x[:2][2],
+        x[1:][-3],
+        x[::2][i],
+        pt.alloc(1.0, x.shape[0])[5],
+        pt.alloc(1.0, x.shape[0])[[0, 5]],
+        x[[0, 5]][0],
+        x[[5]].inc(0.0),
+        pt.zeros_like(x)[5].set(0.0),
+        x[5].set(1.0)[5].set(2.0),
+        x[pt.arange(1, i)],
+        pt.zeros(3)[pt.arange(1, i)],
+    ]
     for k, out in enumerate(outs):
         with pytest.raises(IndexError):
             print(k, bt.function([x, i], out, mode=mode, on_unused_input="ignore")(given, 5))
-    for out in [x[:].set(y), x[:].set(y)[:2], x[:].inc(y), x[:].set(y)[:].set(1.0), x + pt.zeros_like(y)[:1].inc(1.0)]:
+    for out in [
+        x[:].set(y),
+        x[:].set(y)[:2],
+        x[:].inc(y),
+        x[:].set(y)[:].set(1.0),
+        x + pt.zeros_like(y)[:1].inc(1.0),
+    ]:
         with pytest.raises(ValueError):
             print(bt.function([x, y], out, mode=mode)(given, long))
 
@@ -181,9 +237,14 @@ def test_rules_keep_errors(mode):
 def test_values_of_other_dtypes(mode):
     k, f = pt.lvector(), pt.dvector()
     given, values = [10, 20, 30], [1.75, -2.75, 3.5]
-    outs = bt.function([k, f], [k[0].set(1.75), k[:].set(f), k[[0, 0]].inc(1.75), k[:].inc(f), pt.gt(k, 9)[0].set(0.5)],
-                       mode=mode)(given, values)
-    for out, expected in zip(outs, [[1, 20, 30], [1, -2, 3], [12, 20, 30], [11, 18, 33], [True] * 3]):
+    outs = bt.function(
+        [k, f],
+        [k[0].set(1.75), k[:].set(f), k[[0, 0]].inc(1.75), k[:].inc(f), pt.gt(k, 9)[0].set(0.5)],
+        mode=mode,
+    )(given, values)
+    for out, expected in zip(
+        outs, [[1, 20, 30], [1, -2, 3], [12, 20, 30], [11, 18, 33], [True] * 3]
+    ):
         np.testing.assert_array_equal(out, expected)
 
 
@@ -192,11 +253,19 @@ def test_take_modes(how, mode):
     x, i, k = pt.dmatrix(), pt.lvector(), pt.tensor(dtype="int8", shape=(None,))
     given, at = np.arange(12.0).reshape(3, 4), np.r_[0, 2, -1, 5, -7, LARGEST, LEAST]
     for axis in (None, 0, 1, -1):
-        f = bt.function([x, i, k], [x.take(i, axis=axis, mode=how), pt.take(x, k, axis, how)], mode=mode)
+        f = bt.function(
+            [x, i, k], [x.take(i, axis=axis, mode=how), pt.take(x, k, axis, how)], mode=mode
+        )
         inside = at if how != "raise" else at[:3]
-        for out, positions in zip(f(given, inside, inside[:5].astype("int8")), [inside, inside[:5]]):
+        for out, positions in zip(
+            f(given, inside, inside[:5].astype("int8")), [inside, inside[:5]]
+        ):
             # NumPy wraps indices in this way
-            positions = positions % (given.size if axis is None else given.shape[axis]) if how == "wrap" else positions
+            positions = (
+                positions % (given.size if axis is None else given.shape[axis])
+                if how == "wrap"
+                else positions
+            )
             np.testing.assert_array_equal(out, given.take(positions, axis=axis, mode=how))
         if how == "raise":
             with pytest.raises(IndexError):
@@ -210,7 +279,9 @@ def test_take_modes(how, mode):
 def test_where_of_a_condition(mode):
     x = pt.dmatrix()
     given = np.array([[0.0, 1.0], [2.0, 0.0]])
-    for out, expected in zip(bt.function([x], list(pt.where(x)), mode=mode)(given), np.where(given)):
+    for out, expected in zip(
+        bt.function([x], list(pt.where(x)), mode=mode)(given), np.where(given)
+    ):
         np.testing.assert_array_equal(out, expected)
     with pytest.raises(ValueError):
         pt.where(x, x)
@@ -222,10 +293,21 @@ def test_axis_errors():
     x = pt.dmatrix()
     assert issubclass(AxisError, IndexError) and issubclass(AxisError, ValueError)
     for axis in (2, -3, 10**6):
-        for function in [x.sum, x.max, x.argmax, x.mean, x.cumsum, x.sort, x.argsort, lambda axis: x.take([0], axis=axis),
-                         lambda axis: pt.concatenate([x, x], axis=axis), lambda axis: pt.moveaxis(x, axis, 0),
-                         lambda axis: pt.swapaxes(x, 0, axis), lambda axis: pt.diff(x, axis=axis),
-                         lambda axis: pt.squeeze(x, axis)]:
+        for function in [
+            x.sum,
+            x.max,
+            x.argmax,
+            x.mean,
+            x.cumsum,
+            x.sort,
+            x.argsort,
+            lambda axis: x.take([0], axis=axis),
+            lambda axis: pt.concatenate([x, x], axis=axis),
+            lambda axis: pt.moveaxis(x, axis, 0),
+            lambda axis: pt.swapaxes(x, 0, axis),
+            lambda axis: pt.diff(x, axis=axis),
+            lambda axis: pt.squeeze(x, axis),
+        ]:
             with pytest.raises(AxisError):
                 function(axis=axis)
         with pytest.raises(AxisError):
@@ -237,8 +319,13 @@ def test_axis_errors():
 def test_masked_arrays_are_rejected():
     x = pt.dvector()
     masked = np.ma.array([1.0, 2.0], mask=[False, True])
-    for use in [lambda: pt.as_tensor_variable(masked), lambda: bt.function([x], x)(masked), lambda: x + masked,
-                lambda: bt.shared(masked), lambda: x[np.ma.array([0, 1], mask=[0, 1])]]:
+    for use in [
+        lambda: pt.as_tensor_variable(masked),
+        lambda: bt.function([x], x)(masked),
+        lambda: x + masked,
+        lambda: bt.shared(masked),
+        lambda: x[np.ma.array([0, 1], mask=[0, 1])],
+    ]:
         with pytest.raises(TypeError, match="mask"):
             use()
 
@@ -246,9 +333,13 @@ def test_masked_arrays_are_rejected():
 def test_empty_lists_and_unsigned_numbers(mode):
     x, u = pt.dmatrix(), pt.scalar(dtype="uint64")
     given = np.arange(6.0).reshape(2, 3)
-    f = bt.function([x, u], [x[:, ()], x[[]], x[[[], []]], x[np.array(False)], x[u:], x[:u]], mode=mode)
-    for out, expected in zip(f(given, 2**64 - 1), [given[:, ()], given[[]], given[[[], []]], given[np.array(False)],
-                                                   given[2:], given]):
+    f = bt.function(
+        [x, u], [x[:, ()], x[[]], x[[[], []]], x[np.array(False)], x[u:], x[:u]], mode=mode
+    )
+    for out, expected in zip(
+        f(given, 2**64 - 1),
+        [given[:, ()], given[[]], given[[[], []]], given[np.array(False)], given[2:], given],
+    ):
         np.testing.assert_array_equal(out, expected)
         assert out.shape == expected.shape
     with pytest.raises(IndexError):
@@ -267,7 +358,9 @@ AFTER_A_SCATTER = {
     "a position": (lambda y, i: pt.zeros_like(y)[i].inc(y)[0].set(0.0), [0.0, 3.0, 1.0]),
     "everything": (lambda y, i: pt.zeros_like(y)[i].inc(y)[:].set(4.0), [4.0, 4.0, 4.0]),
     "in a loop": (
-        lambda y, i: bt.scan(lambda q: q[i].inc(q)[:1].set(0.0), outputs_info=[y], n_steps=2, return_updates=False)[-1],
+        lambda y, i: bt.scan(
+            lambda q: q[i].inc(q)[:1].set(0.0), outputs_info=[y], n_steps=2, return_updates=False
+        )[-1],
         [0.0, 9.0, 4.0],
     ),
 }

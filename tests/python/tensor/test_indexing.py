@@ -102,9 +102,14 @@ def test_set_and_inc(index, mode):
 
 def test_symbolic_indices(mode):
     x, i, j, rows = pt.dmatrix("x"), pt.lscalar("i"), pt.iscalar("j"), pt.lvector("rows")
-    f = bt.function([x, i, j, rows], [x[i], x[i, j], x[i:j], x[::j], x[rows], x[rows, i], x[:, rows[0] :]], mode=mode)
+    f = bt.function(
+        [x, i, j, rows],
+        [x[i], x[i, j], x[i:j], x[::j], x[rows], x[rows, i], x[:, rows[0] :]],
+        mode=mode,
+    )
     for result, expected in zip(
-        f(X[0], 1, 3, [2, 0]), [X[0][1], X[0][1, 3], X[0][1:3], X[0][::3], X[0][[2, 0]], X[0][[2, 0], 1], X[0][:, 2:]]
+        f(X[0], 1, 3, [2, 0]),
+        [X[0][1], X[0][1, 3], X[0][1:3], X[0][::3], X[0][[2, 0]], X[0][[2, 0], 1], X[0][:, 2:]],
     ):
         np.testing.assert_array_equal(result, expected)
 
@@ -112,7 +117,12 @@ def test_symbolic_indices(mode):
 def test_shape_entries(mode):
     x = pt.dmatrix("x")
     n, m = x.shape
-    assert bt.function([x], [n, m, x.shape[1], x.size, x.shape], mode=mode)(X[0])[:4] == [4, 5, 5, 20]
+    assert bt.function([x], [n, m, x.shape[1], x.size, x.shape], mode=mode)(X[0])[:4] == [
+        4,
+        5,
+        5,
+        20,
+    ]
 
 
 def test_rows_and_columns(mode):
@@ -151,11 +161,18 @@ def test_sums_by_group(dtype, order):
     for n in (0, 1, 7, 8, 9, 1000):
         for groups in (1, 3, 85):
             at = random.integers(0, groups, n)
-            at = {"sorted": np.sort(at), "random": at, "equal": at * 0, "negative": np.sort(at) - groups}[order]
+            at = {
+                "sorted": np.sort(at),
+                "random": at,
+                "equal": at * 0,
+                "negative": np.sort(at) - groups,
+            }[order]
             a, b = (random.normal(0, 10, k).astype(dtype) for k in (n, groups))
             expected = b.copy()
             np.add.at(expected, at, a - b[at])
-            np.testing.assert_allclose(f(a, b, at), expected, rtol=1e-3 if dtype == "float32" else 1e-10, atol=1e-3)
+            np.testing.assert_allclose(
+                f(a, b, at), expected, rtol=1e-3 if dtype == "float32" else 1e-10, atol=1e-3
+            )
 
 
 @pytest.mark.parametrize("index", [1.5, "a", S[1.5:], S[0, 0, 0, 0], S["a":]])
@@ -174,7 +191,9 @@ def test_set_needs_an_index():
 
 def test_take(mode):
     x = pt.dmatrix("x")
-    f = bt.function([x], [pt.take(x, [1, 3]), x.take([1, 0], axis=1), pt.take(x, 2, axis=0)], mode=mode)
+    f = bt.function(
+        [x], [pt.take(x, [1, 3]), x.take([1, 0], axis=1), pt.take(x, 2, axis=0)], mode=mode
+    )
     a, b, c = f(X[0])
     np.testing.assert_array_equal(a, X[0].take([1, 3]))
     np.testing.assert_array_equal(b, X[0].take([1, 0], axis=1))

@@ -115,15 +115,35 @@ def test_updates(name, how, mode):
     y_value = np.random.default_rng(1).normal(size=region.shape)
     y = pt.TensorType("float64", (None,) * region.ndim)("y")
     symbolic, known = x[index(m)], x[index(value)]
-    f = bt.function([x, y, m], [symbolic.set(y), symbolic.inc(y), symbolic.set(2.5), symbolic.inc(2.5), known.set(y),
-                                known.inc(y), known.set(2.5), pt.set_subtensor(symbolic, symbolic * 2 + 1),
-                                pt.inc_subtensor(known, -known)], mode=mode)
+    f = bt.function(
+        [x, y, m],
+        [
+            symbolic.set(y),
+            symbolic.inc(y),
+            symbolic.set(2.5),
+            symbolic.inc(2.5),
+            known.set(y),
+            known.inc(y),
+            known.set(2.5),
+            pt.set_subtensor(symbolic, symbolic * 2 + 1),
+            pt.inc_subtensor(known, -known),
+        ],
+        mode=mode,
+    )
     outs = f(X, y_value, value)
     at = index(value)
     # If an index array beside the mask repeats positions, the order of writes is unspecified by NumPy.
-    reference = [updated(X, at, "set", y_value), updated(X, at, "inc", y_value), updated(X, at, "set", 2.5),
-                 updated(X, at, "inc", 2.5), updated(X, at, "set", y_value), updated(X, at, "inc", y_value),
-                 updated(X, at, "set", 2.5), updated(X, at, "set", region * 2 + 1), updated(X, at, "inc", -region)]
+    reference = [
+        updated(X, at, "set", y_value),
+        updated(X, at, "inc", y_value),
+        updated(X, at, "set", 2.5),
+        updated(X, at, "inc", 2.5),
+        updated(X, at, "set", y_value),
+        updated(X, at, "inc", y_value),
+        updated(X, at, "set", 2.5),
+        updated(X, at, "set", region * 2 + 1),
+        updated(X, at, "inc", -region),
+    ]
     for out, expected in zip(outs, reference):
         np.testing.assert_array_equal(out, expected)
 
@@ -133,8 +153,11 @@ def test_updates(name, how, mode):
 def test_lengths(length, how, every):
     x, m = pt.dvector("x"), pt.vector("m", dtype="bool")
     given, value = np.arange(float(length)), some(length, how, length)
-    f = bt.function([x, m], [x[m], pt.flatnonzero(m), x[m].set(-1.0), x[m].sum(), x[m].inc(x[m][::-1]), m.nonzero()[0]],
-                    mode=every)
+    f = bt.function(
+        [x, m],
+        [x[m], pt.flatnonzero(m), x[m].set(-1.0), x[m].sum(), x[m].inc(x[m][::-1]), m.nonzero()[0]],
+        mode=every,
+    )
     a, b, c, d, e, g = f(given, value)
     np.testing.assert_array_equal(a, given[value])
     np.testing.assert_array_equal(b, np.flatnonzero(value))
@@ -150,11 +173,29 @@ def test_dtypes(dtype, mode):
     given = np.random.default_rng(0).integers(0, 3, (30, 4)).astype(dtype)
     x = pt.matrix("x", dtype=given.dtype)
     one = np.ones((), dtype)
-    f = bt.function([x], [x[x > 0], x[pt.eq(x[:, 0], 0)], x[pt.eq(x, 0)].set(one), pt.nonzero_values(x),
-                          pt.flatnonzero(x), x[x > 0].sum(), *x.nonzero()], mode=mode)
+    f = bt.function(
+        [x],
+        [
+            x[x > 0],
+            x[pt.eq(x[:, 0], 0)],
+            x[pt.eq(x, 0)].set(one),
+            pt.nonzero_values(x),
+            pt.flatnonzero(x),
+            x[x > 0].sum(),
+            *x.nonzero(),
+        ],
+        mode=mode,
+    )
     outs = f(given)
-    expected = [given[given > 0], given[given[:, 0] == 0], np.where(given == 0, one, given), given[given != 0],
-                np.flatnonzero(given), given[given > 0].sum(), *np.nonzero(given)]
+    expected = [
+        given[given > 0],
+        given[given[:, 0] == 0],
+        np.where(given == 0, one, given),
+        given[given != 0],
+        np.flatnonzero(given),
+        given[given > 0].sum(),
+        *np.nonzero(given),
+    ]
     for out, reference in zip(outs, expected):
         np.testing.assert_array_equal(out, reference)
     assert outs[0].dtype == outs[2].dtype == outs[3].dtype == given.dtype
@@ -167,10 +208,19 @@ def test_layouts(every):
     views = [S[:20, :30], S[::2, ::2], S[::-2, ::-2], S[5:25, 7:37], S[39:19:-1, ::2]]
     for a in views:
         for b in views:
-            for given, value in [(base[a], bits[b]), (base[a].T, bits[b].T), (base[a], np.asfortranarray(bits[b]))]:
+            for given, value in [
+                (base[a], bits[b]),
+                (base[a].T, bits[b].T),
+                (base[a], np.asfortranarray(bits[b])),
+            ]:
                 outs = f(given, value)
-                expected = [given[value], np.where(value, 0.5, given), given[:, value[0]], given[value[:, 0]],
-                            *np.nonzero(value)]
+                expected = [
+                    given[value],
+                    np.where(value, 0.5, given),
+                    given[:, value[0]],
+                    given[value[:, 0]],
+                    *np.nonzero(value),
+                ]
                 for out, reference in zip(outs, expected):
                     np.testing.assert_array_equal(out, reference)
 
@@ -190,7 +240,9 @@ def test_two_masks(mode):
     x, m, n = pt.dmatrix("x"), mask("m", 1), mask("n", 1)
     given, a, b = X[:, :, 0], np.array([1, 0, 1, 1], bool), np.array([0, 1, 1, 0, 1], bool)
     f = bt.function([x, m, n], [x[m, n], x[m][:, n], x[m, n].set(0.5)], mode=mode)
-    for out, expected in zip(f(given, a, b), [given[a, b], given[a][:, b], updated(given, (a, b), "set", 0.5)]):
+    for out, expected in zip(
+        f(given, a, b), [given[a, b], given[a][:, b], updated(given, (a, b), "set", 0.5)]
+    ):
         np.testing.assert_array_equal(out, expected)
     with pytest.raises(IndexError, match="broadcast"):
         f(given, a, ~b)
@@ -199,11 +251,23 @@ def test_two_masks(mode):
 def test_masks_of_selections(every):
     x, m, n = pt.dvector("x"), mask("m", 1), mask("n", 1)
     part = x[m]
-    f = bt.function([x, m, n], [part[part > 3], part[n], part[n].set(0.5), part[n].sum(), x[m].inc(part * n)], mode=every)
+    f = bt.function(
+        [x, m, n],
+        [part[part > 3], part[n], part[n].set(0.5), part[n].sum(), x[m].inc(part * n)],
+        mode=every,
+    )
     given, a, b = np.arange(6.0), np.array([1, 0, 1, 1, 0, 1], bool), np.array([0, 1, 1, 0], bool)
     picked = given[a]
-    for out, expected in zip(f(given, a, b), [picked[picked > 3], picked[b], updated(picked, b, "set", 0.5),
-                                              picked[b].sum(), updated(given, a, "inc", picked * b)]):
+    for out, expected in zip(
+        f(given, a, b),
+        [
+            picked[picked > 3],
+            picked[b],
+            updated(picked, b, "set", 0.5),
+            picked[b].sum(),
+            updated(given, a, "inc", picked * b),
+        ],
+    ):
         np.testing.assert_array_equal(out, expected)
     for short in (2, 3, 5):
         for out in [part[n], part[n].set(0.5), part[n].sum()]:
@@ -214,27 +278,57 @@ def test_masks_of_selections(every):
 
 def test_reductions(mode):
     x, y, m = pt.dmatrix("x"), pt.fvector("y"), mask("m", 1)
-    f = bt.function([x, y, m], [x[m].sum(0), x[m].sum(1), x[m].sum(), x[m].prod(0), (x[m] > 0).all(), (x[m] > 0).any(0),
-                                (x[m] > 0).sum(), x[m].max(0), y[m].sum(), (y[m] * x[m, 0]).sum(), x[m].mean(0),
-                                (x[m] ** 2 - y[m][:, None]).sum()], mode=mode)
+    f = bt.function(
+        [x, y, m],
+        [
+            x[m].sum(0),
+            x[m].sum(1),
+            x[m].sum(),
+            x[m].prod(0),
+            (x[m] > 0).all(),
+            (x[m] > 0).any(0),
+            (x[m] > 0).sum(),
+            x[m].max(0),
+            y[m].sum(),
+            (y[m] * x[m, 0]).sum(),
+            x[m].mean(0),
+            (x[m] ** 2 - y[m][:, None]).sum(),
+        ],
+        mode=mode,
+    )
     for how in ("some", "all"):
         given, other, value = X[:, :, 0], X[:, 0, 1].astype("f"), some(4, how)
         part, rest = given[value], other[value]
-        expected = [part.sum(0), part.sum(1), part.sum(), part.prod(0), (part > 0).all(), (part > 0).any(0),
-                    (part > 0).sum(), part.max(0), rest.sum(), (rest * part[:, 0]).sum(), part.mean(0),
-                    (part**2 - rest[:, None]).sum()]
+        expected = [
+            part.sum(0),
+            part.sum(1),
+            part.sum(),
+            part.prod(0),
+            (part > 0).all(),
+            (part > 0).any(0),
+            (part > 0).sum(),
+            part.max(0),
+            rest.sum(),
+            (rest * part[:, 0]).sum(),
+            part.mean(0),
+            (part**2 - rest[:, None]).sum(),
+        ]
         for out, reference in zip(f(given, other, value), expected):
             assert out.dtype == reference.dtype and out.shape == reference.shape
             np.testing.assert_allclose(out, reference, rtol=1e-12)
     with pytest.raises(ValueError):
         bt.function([x, m], x[m].max(), mode=mode)(X[0], some(5, "none"))
-    np.testing.assert_array_equal(bt.function([x, m], x[m].sum(0), mode=mode)(X[0], some(5, "none")), np.zeros(3))
+    np.testing.assert_array_equal(
+        bt.function([x, m], x[m].sum(0), mode=mode)(X[0], some(5, "none")), np.zeros(3)
+    )
 
 
 def test_lists_of_bools(mode):
     x = pt.dmatrix("x")
     given = X[:, :, 0]
-    f = bt.function([x], [x[[True, False, True, True]], x[:, [False, True, False, False, True]]], mode=mode)
+    f = bt.function(
+        [x], [x[[True, False, True, True]], x[:, [False, True, False, False, True]]], mode=mode
+    )
     for out, expected in zip(f(given), [given[[0, 2, 3]], given[:, [1, 4]]]):
         np.testing.assert_array_equal(out, expected)
 
@@ -242,10 +336,20 @@ def test_lists_of_bools(mode):
 def test_masks_without_dimensions(mode):
     x, b = pt.dmatrix("x"), pt.scalar("b", dtype="bool")
     given = X[:, :, 0]
-    f = bt.function([x, b], [x[b], x[:, b], x[b].set(7.0), x[np.True_], x[np.False_], x[..., np.True_]], mode=mode)
+    f = bt.function(
+        [x, b],
+        [x[b], x[:, b], x[b].set(7.0), x[np.True_], x[np.False_], x[..., np.True_]],
+        mode=mode,
+    )
     for value in (True, False):
-        expected = [given[value], given[:, value], updated(given, value, "set", 7.0), given[True], given[False],
-                    given[..., True]]
+        expected = [
+            given[value],
+            given[:, value],
+            updated(given, value, "set", 7.0),
+            given[True],
+            given[False],
+            given[..., True],
+        ]
         for out, reference in zip(f(given, value), expected):
             assert out.shape == reference.shape
             np.testing.assert_array_equal(out, reference)
@@ -259,15 +363,19 @@ def test_known_masks_give_known_lengths():
     assert pt.flatnonzero(np.array([[1, 0], [2, 0]])).type.shape == (2,)
     # A contiguous range of positions becomes a slice.
     f = bt.function([x], x[[False, True, True, True]])
-    assert not any(type(node.op).__name__.startswith("Advanced") for node in f.maker.fgraph.apply_nodes)
+    assert not any(
+        type(node.op).__name__.startswith("Advanced") for node in f.maker.fgraph.apply_nodes
+    )
 
 
 # ---- lengths that differ -----------------------------------------------------------------------
 
 
 def message(dimension, length, mask_length):
-    return (f"boolean index did not match indexed array along dimension {dimension}; dimension is {length} "
-            f"but corresponding boolean dimension is {mask_length}")
+    return (
+        f"boolean index did not match indexed array along dimension {dimension}; dimension is {length} "
+        f"but corresponding boolean dimension is {mask_length}"
+    )
 
 
 @pytest.mark.parametrize("bits", ["none", "all"])
@@ -275,8 +383,17 @@ def message(dimension, length, mask_length):
 def test_wrong_lengths(wrong, bits, every):
     x, m, y = pt.dmatrix("x"), mask("m", 1), pt.dvector("y")
     given, value = np.ones((3, 5)), some(wrong, bits)
-    for out in [x[m], x[m].set(1.0), x[m].inc(x[m]), x[m].sum(), x[m, :2], pt.exp(x)[m], x[m].set(y),
-                pt.grad(x[m].sum(), x), pt.grad((x[m] ** 2).sum(), x)]:
+    for out in [
+        x[m],
+        x[m].set(1.0),
+        x[m].inc(x[m]),
+        x[m].sum(),
+        x[m, :2],
+        pt.exp(x)[m],
+        x[m].set(y),
+        pt.grad(x[m].sum(), x),
+        pt.grad((x[m] ** 2).sum(), x),
+    ]:
         f = bt.function([x, m, y], out, mode=every, on_unused_input="ignore")
         with pytest.raises(IndexError) as error:
             f(given, value, np.ones(5))
@@ -293,17 +410,27 @@ def test_wrong_shapes(wrong, every):
     x, m = pt.dmatrix("x"), mask("m", 2)
     for out in [x[m], x[m].set(1.0), x[m].sum(), pt.grad(x[m].sum(), x)]:
         with pytest.raises(IndexError, match="boolean index did not match"):
-            bt.function([x, m], out, mode=every, on_unused_input="ignore")(np.ones((3, 5)), some(wrong))
+            bt.function([x, m], out, mode=every, on_unused_input="ignore")(
+                np.ones((3, 5)), some(wrong)
+            )
 
 
 @pytest.mark.parametrize("wrong", [2, 4])  # one of length 0 selects nothing
 def test_wrong_lengths_of_known_masks(wrong, every):
     x, value = pt.dmatrix("x"), some(wrong, "all")
-    for out in [x[value], x[value].set(1.0), x[value].inc(x[value]), x[value].sum(), pt.grad(x[value].sum(), x)]:
+    for out in [
+        x[value],
+        x[value].set(1.0),
+        x[value].inc(x[value]),
+        x[value].sum(),
+        pt.grad(x[value].sum(), x),
+    ]:
         with pytest.raises(IndexError) as error:
             bt.function([x], out, mode=every, on_unused_input="ignore")(np.ones((3, 5)))
         # The gradient writes at the positions before the mask itself is checked.
-        assert message(0, 3, wrong) in str(error.value) or "index 3 at position (3,) is out of bounds" in str(error.value)
+        assert message(0, 3, wrong) in str(
+            error.value
+        ) or "index 3 at position (3,) is out of bounds" in str(error.value)
 
 
 def test_wrong_static_lengths():
@@ -333,10 +460,29 @@ def test_no_broadcasting_of_masks(every):
 def test_nonzero(shape, mode):
     given = np.random.default_rng(0).integers(0, 2, shape) * 1.5
     x = pt.TensorType("float64", (None,) * len(shape))("x")
-    f = bt.function([x], [pt.nonzero(x, return_matrix=True), pt.flatnonzero(x), pt.nonzero_values(x), x.nonzero_values(),
-                          x.nonzero(return_matrix=True), *pt.nonzero(x), *x.nonzero()], mode=mode)
+    f = bt.function(
+        [x],
+        [
+            pt.nonzero(x, return_matrix=True),
+            pt.flatnonzero(x),
+            pt.nonzero_values(x),
+            x.nonzero_values(),
+            x.nonzero(return_matrix=True),
+            *pt.nonzero(x),
+            *x.nonzero(),
+        ],
+        mode=mode,
+    )
     where = np.nonzero(given)
-    expected = [np.array(where), np.flatnonzero(given), given[where], given[where], np.array(where), *where, *where]
+    expected = [
+        np.array(where),
+        np.flatnonzero(given),
+        given[where],
+        given[where],
+        np.array(where),
+        *where,
+        *where,
+    ]
     for out, reference in zip(f(given), expected):
         assert out.shape == reference.shape and out.dtype == reference.dtype
         np.testing.assert_array_equal(out, reference)
@@ -363,10 +509,22 @@ def test_selection_by_nonzero_positions(mode):
 def test_compress(mode):
     x, condition = pt.dmatrix("x"), pt.dvector("condition")
     given, chosen = X[:, :, 0], np.array([1.0, 0, 2, 0])
-    f = bt.function([x, condition], [pt.compress(condition, x, axis=0), x.compress([False, True, True], axis=1),
-                                     x.compress(condition), pt.compress(condition, x, axis=-1)], mode=mode)
-    expected = [given.compress(chosen, 0), given.compress([False, True, True], 1), given.compress(chosen),
-                given.compress(chosen, -1)]
+    f = bt.function(
+        [x, condition],
+        [
+            pt.compress(condition, x, axis=0),
+            x.compress([False, True, True], axis=1),
+            x.compress(condition),
+            pt.compress(condition, x, axis=-1),
+        ],
+        mode=mode,
+    )
+    expected = [
+        given.compress(chosen, 0),
+        given.compress([False, True, True], 1),
+        given.compress(chosen),
+        given.compress(chosen, -1),
+    ]
     for out, reference in zip(f(given, chosen), expected):
         np.testing.assert_array_equal(out, reference)
     with pytest.raises(IndexError):
@@ -415,8 +573,18 @@ def test_unselected_elements_have_no_effect(every):
     x = pt.dvector("x")
     good = pt.isfinite(x)
     given = np.array([1.0, np.nan, 2.0, np.inf, -np.inf, 3.0])
-    f = bt.function([x], [x[good].sum(), (x[good] ** 2).sum(), x[good].prod(), x[~good].set(0.0), x[good].mean(),
-                          bt.grad((x[good] ** 2).sum(), x)], mode=every)
+    f = bt.function(
+        [x],
+        [
+            x[good].sum(),
+            (x[good] ** 2).sum(),
+            x[good].prod(),
+            x[~good].set(0.0),
+            x[good].mean(),
+            bt.grad((x[good] ** 2).sum(), x),
+        ],
+        mode=every,
+    )
     for out, expected in zip(f(given), [6, 14, 6, [1, 0, 2, 0, 0, 3], 2, [2, 0, 4, 0, 0, 6]]):
         np.testing.assert_array_equal(out, expected)
 
@@ -448,7 +616,9 @@ def test_batches(mode):
     row = pt.dvector("row")
     whole = bt.graph.vectorize_graph(row[m], {row: x})
     value = some(5)
-    np.testing.assert_array_equal(bt.function([x, m], whole, mode=mode)(X[:, :, 0], value), X[:, :, 0][:, value])
+    np.testing.assert_array_equal(
+        bt.function([x, m], whole, mode=mode)(X[:, :, 0], value), X[:, :, 0][:, value]
+    )
 
 
 def test_a_mismatched_mask_is_an_error_even_if_nothing_depends_on_it(mode):
@@ -481,7 +651,9 @@ def test_masks_that_are_known_to_be_empty_fit_any_length(shape, mode):
     for found, expected in zip(selected, (X[empty], X, 0.0)):
         np.testing.assert_array_equal(found, expected)
     assert bt.function([x, m], x[m], mode=mode)(X, empty).shape == X[empty].shape
-    np.testing.assert_array_equal(bt.function([x], bt.grad(x[empty].sum(), x), mode=mode)(X), np.zeros(SHAPE))
+    np.testing.assert_array_equal(
+        bt.function([x], bt.grad(x[empty].sum(), x), mode=mode)(X), np.zeros(SHAPE)
+    )
     with pytest.raises(IndexError):
         X[np.zeros((0, 7), bool)]
     with pytest.raises(IndexError, match="dimension 1"):

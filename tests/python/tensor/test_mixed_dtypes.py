@@ -50,14 +50,22 @@ def test_rewriting_keeps_the_dtype_of_every_step(narrow, wide, name):
         np.testing.assert_allclose(got, expected, rtol=1e-6 if got.dtype == "float32" else 1e-13)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int64", "uint64", "float32", "float64"]
+)
 def test_logaddexp_and_ceil_intdiv(dtype):
     a, b = pt.vector("a", dtype=dtype), pt.vector("b", dtype=dtype)
-    numbers = [0, 1] if dtype == "bool" else [0, 1, 3, 7, 100] + ([] if dtype.startswith("u") else [-3, -100])
+    numbers = (
+        [0, 1]
+        if dtype == "bool"
+        else [0, 1, 3, 7, 100] + ([] if dtype.startswith("u") else [-3, -100])
+    )
     divisors = [1] if dtype == "bool" else [1, 2, 3, 50]
     x, y = (each.ravel().astype(dtype) for each in np.meshgrid(numbers, divisors))
     for mode in MODES:
-        total, quotient = bt.function([a, b], [pt.logaddexp(a, b), pt.ceil_intdiv(a, b)], mode=mode)(x, y)
+        total, quotient = bt.function(
+            [a, b], [pt.logaddexp(a, b), pt.ceil_intdiv(a, b)], mode=mode
+        )(x, y)
         np.testing.assert_allclose(total, np.logaddexp(x.astype(float), y.astype(float)), rtol=1e-6)
         np.testing.assert_array_equal(quotient, np.ceil(x.astype(float) / y))
         assert quotient.dtype == ("int8" if dtype == "bool" else dtype)
@@ -76,7 +84,9 @@ def test_integers_rounded_by_a_cast_to_float_stay_rounded(dtype):
 def test_logarithm_of_exponentials_of_narrow_integers(dtype):
     x, y = pt.vector("x", dtype=dtype), pt.vector("y", dtype=dtype)
     values = np.array([1, 0, 1] if dtype == "bool" else [100, 3, 127], dtype)
-    for expression, expected in ((pt.exp(x) * pt.exp(y), [2, 0, 2] if dtype == "bool" else [200, 6, 254]),
-                                 (pt.exp(x) / pt.exp(y), [0, 0, 0])):
+    for expression, expected in (
+        (pt.exp(x) * pt.exp(y), [2, 0, 2] if dtype == "bool" else [200, 6, 254]),
+        (pt.exp(x) / pt.exp(y), [0, 0, 0]),
+    ):
         got = bt.function([x, y], pt.log(pt.cast(expression, "float64")))(values, values)
         np.testing.assert_allclose(got, expected, rtol=1e-6)

@@ -20,8 +20,12 @@ def rosenbrock(v, a, b):
 @pytest.mark.parametrize("method, jac, hess", [("BFGS", True, False), ("L-BFGS-B", True, False), ("Newton-CG", True, True),
                                                ("trust-exact", True, True), ("BFGS", False, False), ("Nelder-Mead", False, False)])  # fmt: skip
 def test_minimize(method, jac, hess):
-    options = {"options": {"xatol": 1e-10, "fatol": 1e-14}} if method == "Nelder-Mead" else {"tol": 1e-10}
-    found, success = pt.optimize.minimize(rosenbrock(v, a, b), v, method=method, jac=jac, hess=hess, optimizer_kwargs=options)
+    options = (
+        {"options": {"xatol": 1e-10, "fatol": 1e-14}} if method == "Nelder-Mead" else {"tol": 1e-10}
+    )
+    found, success = pt.optimize.minimize(
+        rosenbrock(v, a, b), v, method=method, jac=jac, hess=hess, optimizer_kwargs=options
+    )
     f = bt.function([v, a, b], [found, success])
     value, is_good = f([-0.5, 0.5], 1.0, 10.0)
     np.testing.assert_allclose(value, [1, 1], atol=1e-4)
@@ -32,14 +36,18 @@ def test_derivatives_of_a_minimum():
     def solution(w, target):
         start = pt.zeros(2)
         x = pt.dvector("x")
-        found, _ = pt.optimize.minimize(((w @ x - target) ** 2).sum() + pt.cosh(x).sum(), x, optimizer_kwargs={"tol": 1e-12})
+        found, _ = pt.optimize.minimize(
+            ((w @ x - target) ** 2).sum() + pt.cosh(x).sum(), x, optimizer_kwargs={"tol": 1e-12}
+        )
         return bt.graph.clone_replace(found, {x: start})
 
     rng = np.random.default_rng(0)
     points = [rng.normal(size=(3, 2)), rng.normal(size=3)]
     bt.verify_grad(solution, points, abs_tol=1e-5, rel_tol=1e-4)
     # The second derivative, as the derivative of the solution's derivative.
-    bt.verify_grad(lambda t: bt.grad(solution(points[0], t).sum(), t), points[1:], abs_tol=1e-4, rel_tol=1e-3)
+    bt.verify_grad(
+        lambda t: bt.grad(solution(points[0], t).sum(), t), points[1:], abs_tol=1e-4, rel_tol=1e-3
+    )
 
 
 def test_several_variables_of_any_shape():
@@ -53,7 +61,9 @@ def test_several_variables_of_any_shape():
     assert scalar.dtype == "float32" and abs(scalar - 15) < 1e-2 and is_good in (True, False)
 
 
-@pytest.mark.parametrize("method, jac", [("hybr", True), ("hybr", False), ("lm", True), ("krylov", False)])
+@pytest.mark.parametrize(
+    "method, jac", [("hybr", True), ("hybr", False), ("lm", True), ("krylov", False)]
+)
 def test_root(method, jac):
     equations = [x**2 + y**2 - a, x - b * y]
     (u, w), success = pt.optimize.root(equations, [x, y], method=method, jac=jac)
@@ -66,13 +76,28 @@ def test_root(method, jac):
 def test_derivatives_of_a_root():
     def solution(a, b):
         x, y = pt.dscalars("x", "y")
-        (u, w), _ = pt.optimize.root([x**2 + y**2 - a, x - b * y], [x, y], optimizer_kwargs={"tol": 1e-13})
-        return pt.stack(bt.graph.clone_replace([u, w], {x: pt.constant(np.float64(1)), y: pt.constant(np.float64(1))}))
+        (u, w), _ = pt.optimize.root(
+            [x**2 + y**2 - a, x - b * y], [x, y], optimizer_kwargs={"tol": 1e-13}
+        )
+        return pt.stack(
+            bt.graph.clone_replace(
+                [u, w], {x: pt.constant(np.float64(1)), y: pt.constant(np.float64(1))}
+            )
+        )
 
     bt.verify_grad(solution, [np.array(5.0), np.array(2.0)], abs_tol=1e-6, rel_tol=1e-5)
 
 
-@pytest.mark.parametrize("method, bracket", [("secant", None), ("newton", None), ("halley", None), ("brentq", (0.0, 3.0)), ("bisect", (0.0, 3.0))])
+@pytest.mark.parametrize(
+    "method, bracket",
+    [
+        ("secant", None),
+        ("newton", None),
+        ("halley", None),
+        ("brentq", (0.0, 3.0)),
+        ("bisect", (0.0, 3.0)),
+    ],
+)
 def test_root_scalar(method, bracket):
     found, success = pt.optimize.root_scalar(pt.exp(x) - a, x, method=method, bracket=bracket)
     f = bt.function([x, a], [found, success, bt.grad(found, a)], on_unused_input="ignore")
@@ -82,9 +107,19 @@ def test_root_scalar(method, bracket):
     assert is_good
 
 
-@pytest.mark.parametrize("method, around", [("brent", {}), ("brent", {"bracket": (-1.0, 0.0)}), ("golden", {}), ("bounded", {"bounds": (-5.0, 5.0)})])
+@pytest.mark.parametrize(
+    "method, around",
+    [
+        ("brent", {}),
+        ("brent", {"bracket": (-1.0, 0.0)}),
+        ("golden", {}),
+        ("bounded", {"bounds": (-5.0, 5.0)}),
+    ],
+)
 def test_minimize_scalar(method, around):
-    found, success = pt.optimize.minimize_scalar(pt.cosh(x - a) + 0.1 * x, x, method=method, **around)
+    found, success = pt.optimize.minimize_scalar(
+        pt.cosh(x - a) + 0.1 * x, x, method=method, **around
+    )
     f = bt.function([x, a], [found, success, bt.grad(found, a)], on_unused_input="ignore")
     value, is_good, slope = f(0.0, 0.7)
     np.testing.assert_allclose(value, 0.7 + np.arcsinh(-0.1), atol=1e-6)
@@ -94,7 +129,9 @@ def test_minimize_scalar(method, around):
 
 def test_brackets_may_be_expressions():
     found, _ = pt.optimize.root_scalar(x**3 - a, x, method="brentq", bracket=pt.stack([-b, b]))
-    np.testing.assert_allclose(bt.function([x, a, b], found, on_unused_input="ignore")(0.0, 8.0, 10.0), 2.0)
+    np.testing.assert_allclose(
+        bt.function([x, a, b], found, on_unused_input="ignore")(0.0, 8.0, 10.0), 2.0
+    )
 
 
 def test_derivatives_do_not_depend_on_the_starting_point():

@@ -31,15 +31,26 @@ CASES = {
 
 def arrays(rows, dtype="float64"):
     rng = np.random.default_rng(3)
-    return [rng.normal(size=shape).astype(dtype) for shape in ((rows, INNER), (COLUMNS, INNER), (COLUMNS, 3))]
+    return [
+        rng.normal(size=shape).astype(dtype)
+        for shape in ((rows, INNER), (COLUMNS, INNER), (COLUMNS, 3))
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("known", [True, False])
 def test_products_in_blocks(name, known):
     expression, expected = CASES[name]
-    variables = [pt.matrix(n, dtype="float64", shape=a.shape if known else (None, None)) for n, a in zip("qkv", arrays(ROWS))]
-    functions = {threads: bt.function(variables, expression(*variables), on_unused_input="ignore", threads=threads) for threads in (1, 2)}
+    variables = [
+        pt.matrix(n, dtype="float64", shape=a.shape if known else (None, None))
+        for n, a in zip("qkv", arrays(ROWS))
+    ]
+    functions = {
+        threads: bt.function(
+            variables, expression(*variables), on_unused_input="ignore", threads=threads
+        )
+        for threads in (1, 2)
+    }
     text = functions[1].dprint("program", file="str")
     assert "for b in" in text, text
     if known:
@@ -58,11 +69,18 @@ def test_stacks_in_blocks(dtype):
     """Attention of several heads: the blocks are heads."""
     rng = np.random.default_rng(4)
     values = [rng.normal(size=(9, 301, n)).astype(dtype) for n in (8, 8, 5)]
-    q, k, v = (pt.tensor(n, dtype=dtype, shape=(None, None, a.shape[2])) for n, a in zip("qkv", values))
+    q, k, v = (
+        pt.tensor(n, dtype=dtype, shape=(None, None, a.shape[2])) for n, a in zip("qkv", values)
+    )
     f = bt.function([q, k, v], pt.special.softmax(q @ k.transpose((0, 2, 1)), axis=-1) @ v)
     assert "for b in" in f.dprint("program", file="str")
-    expected = softmax(values[0].astype("float64") @ values[1].astype("float64").transpose(0, 2, 1)) @ values[2]
-    np.testing.assert_allclose(f(*values), expected, rtol=1e-4 if dtype == "float32" else 1e-9, atol=1e-6)
+    expected = (
+        softmax(values[0].astype("float64") @ values[1].astype("float64").transpose(0, 2, 1))
+        @ values[2]
+    )
+    np.testing.assert_allclose(
+        f(*values), expected, rtol=1e-4 if dtype == "float32" else 1e-9, atol=1e-6
+    )
 
 
 def test_checks_between_product_and_reader():
@@ -71,6 +89,8 @@ def test_checks_between_product_and_reader():
     at = pt.lvector("at")
     f = bt.function([q, k, at], pt.sum((q @ k.T)[:, at] ** 2, axis=1))
     a, b, _ = arrays(ROWS)
-    np.testing.assert_allclose(f(a, b, np.array([3, -1, 1200])), ((a @ b.T)[:, [3, -1, 1200]] ** 2).sum(axis=1), rtol=1e-10)
+    np.testing.assert_allclose(
+        f(a, b, np.array([3, -1, 1200])), ((a @ b.T)[:, [3, -1, 1200]] ** 2).sum(axis=1), rtol=1e-10
+    )
     with pytest.raises(IndexError):
         f(a, b, np.array([3, 1201]))

@@ -11,7 +11,16 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.assumptions import ALL_KEYS, DIAGONAL, LOWER_TRIANGULAR, ORTHOGONAL, AssumptionKey, FactState, SpecifyAssumptions, check_assumption
+from bitale.assumptions import (
+    ALL_KEYS,
+    DIAGONAL,
+    LOWER_TRIANGULAR,
+    ORTHOGONAL,
+    AssumptionKey,
+    FactState,
+    SpecifyAssumptions,
+    check_assumption,
+)
 from bitale.scan.op import Scan, ScanInfo, ScanMethodsMixin
 from bitale.tensor import linalg_classes
 from bitale.tensor.elemwise import Elemwise
@@ -24,14 +33,20 @@ B = np.array([[1.0, 2.0], [3.0, 4.0]])
 
 def _required(cls):
     """A value for each argument that has no default."""
-    return {name: 2 for name, each in inspect.signature(cls).parameters.items() if each.default is each.empty}
+    return {
+        name: 2
+        for name, each in inspect.signature(cls).parameters.items()
+        if each.default is each.empty
+    }
 
 
 @pytest.mark.parametrize("name", linalg_classes.__all__ + random_classes.__all__)
 def test_ops_of_equal_arguments_are_equal(name):
     cls = getattr(linalg_classes, name, None) or getattr(random_classes, name)
     op = cls(**_required(cls))
-    assert isinstance(op, cls) and op == cls(**op.arguments) and hash(op) == hash(cls(**op.arguments))
+    assert (
+        isinstance(op, cls) and op == cls(**op.arguments) and hash(op) == hash(cls(**op.arguments))
+    )
     assert op.__props__ == op.arguments and copy.copy(op.arguments) == op.arguments
     assert op != linalg_classes.Cholesky(lower=False) or name == "Cholesky"
     with pytest.raises(TypeError, match="no_such_argument"):
@@ -53,24 +68,39 @@ def test_ops_of_linear_algebra_compute(make, inputs, function):
 def test_ops_of_linear_algebra_are_of_their_classes():
     a = pt.dmatrix("a")
     for name, node in {
-        "Cholesky": pt.linalg.cholesky(a).owner, "Det": pt.linalg.det(a).owner, "Solve": pt.linalg.solve(a, a).owner, "SVD": pt.linalg.svd(a)[0].owner,
-        "QR": pt.linalg.qr(a)[0].owner, "Eigh": pt.linalg.eigh(a)[0].owner, "SolveTriangular": pt.linalg.solve_triangular(a, a).owner,
-    }.items():  # fmt: skip
-        assert isinstance(node.op, getattr(pt.linalg, name)) and not isinstance(node.op, pt.linalg.Schur), name
+        "Cholesky": pt.linalg.cholesky(a).owner,
+        "Det": pt.linalg.det(a).owner,
+        "Solve": pt.linalg.solve(a, a).owner,
+        "SVD": pt.linalg.svd(a)[0].owner,
+        "QR": pt.linalg.qr(a)[0].owner,
+        "Eigh": pt.linalg.eigh(a)[0].owner,
+        "SolveTriangular": pt.linalg.solve_triangular(a, a).owner,
+    }.items():
+        assert isinstance(node.op, getattr(pt.linalg, name)) and not isinstance(
+            node.op, pt.linalg.Schur
+        ), name
         assert not isinstance(pt.exp(a).owner.op, getattr(pt.linalg, name))
 
 
 def test_blockwise_has_its_core_op():
     batch = pt.dtensor3("batch")
     op = pt.linalg.cholesky(batch, lower=False).owner.op
-    assert isinstance(op, pt.blockwise.Blockwise) and isinstance(op.core_op, pt.linalg.Cholesky) and op.core_op.lower is False
+    assert (
+        isinstance(op, pt.blockwise.Blockwise)
+        and isinstance(op.core_op, pt.linalg.Cholesky)
+        and op.core_op.lower is False
+    )
     assert op.core_op == pt.linalg.cholesky(pt.dmatrix(), lower=False).owner.op
 
 
 def test_classes_of_random_variables():
     rng = pt.random.shared_rng(seed=1)
     x = pt.random.normal(0, 1, size=3, rng=rng)
-    assert isinstance(x.owner.op, NormalRV) and not isinstance(x.owner.op, MvNormalRV) and not isinstance(pt.exp(x).owner.op, NormalRV)
+    assert (
+        isinstance(x.owner.op, NormalRV)
+        and not isinstance(x.owner.op, MvNormalRV)
+        and not isinstance(pt.exp(x).owner.op, NormalRV)
+    )
     np.testing.assert_array_equal(NormalRV()(0, 1, size=3, rng=rng).eval(), x.eval())
     with pytest.raises(NotImplementedError, match="signature"):
         NormalRV(signature="()->()")(0, 1)
@@ -90,7 +120,10 @@ def test_random_variables_by_ranks_and_by_arguments():
     drawn = Shifted()(1.0, 0.5, size=4, rng=rng).eval()
     assert drawn.shape == (4,) and (drawn >= 1).all() and (drawn <= 1.5).all()
     assert len(Shifted().signature.split("->")[0].split("),(")) == 2
-    assert Shifted(name="other", dtype="float32").name == "other" and Shifted(dtype="float32")(1.0, 0.5, rng=rng).dtype == "float32"
+    assert (
+        Shifted(name="other", dtype="float32").name == "other"
+        and Shifted(dtype="float32")(1.0, 0.5, rng=rng).dtype == "float32"
+    )
     assert Shifted(name="other") != Shifted() and Shifted() == Shifted()
     with pytest.raises(NotImplementedError, match="inplace"):
         Shifted(inplace=True)
@@ -98,10 +131,22 @@ def test_random_variables_by_ranks_and_by_arguments():
 
 def test_loops_have_their_graphs():
     v = pt.dvector("v")
-    out = bt.scan(lambda x, s: s * 2.0 + x, sequences=v, outputs_info=pt.dscalar("s"), return_updates=False)
+    out = bt.scan(
+        lambda x, s: s * 2.0 + x, sequences=v, outputs_info=pt.dscalar("s"), return_updates=False
+    )
     (op,) = [node.op for node in bt.graph.toposort([out]) if isinstance(node.op, Scan)]
-    assert op.info.n_seqs == 1 and op.info.n_sit_sot == 1 and op.info.n_mit_sot == op.info.n_mit_mot == 0 and not op.info.as_while
-    assert isinstance(op.info, ScanInfo) and op.info == op.info and len(op.inner_inputs) == 2 and len(op.inner_outputs) == 2
+    assert (
+        op.info.n_seqs == 1
+        and op.info.n_sit_sot == 1
+        and op.info.n_mit_sot == op.info.n_mit_mot == 0
+        and not op.info.as_while
+    )
+    assert (
+        isinstance(op.info, ScanInfo)
+        and op.info == op.info
+        and len(op.inner_inputs) == 2
+        and len(op.inner_outputs) == 2
+    )
     assert len(op.fgraph.inputs) == 2 and issubclass(ScanMethodsMixin, object)
     with pytest.raises(TypeError, match="Scan"):
         Scan([], [], None)
@@ -127,10 +172,18 @@ assert isinstance(op, Scan)
 
 def test_keys_of_facts():
     a = pt.dmatrix("a")
-    assert str(DIAGONAL) == "diag" and DIAGONAL == AssumptionKey("diagonal", "diag") and len(set(ALL_KEYS)) == 11
-    assert check_assumption(None, pt.linalg.cholesky(a), LOWER_TRIANGULAR) and not check_assumption(None, a, ORTHOGONAL)
+    assert (
+        str(DIAGONAL) == "diag"
+        and DIAGONAL == AssumptionKey("diagonal", "diag")
+        and len(set(ALL_KEYS)) == 11
+    )
+    assert check_assumption(None, pt.linalg.cholesky(a), LOWER_TRIANGULAR) and not check_assumption(
+        None, a, ORTHOGONAL
+    )
     stated = SpecifyAssumptions({DIAGONAL: True})(a)
-    assert isinstance(stated.owner.op, SpecifyAssumptions) and check_assumption(None, stated, DIAGONAL)
+    assert isinstance(stated.owner.op, SpecifyAssumptions) and check_assumption(
+        None, stated, DIAGONAL
+    )
     assert FactState("true") is FactState.TRUE
     with pytest.raises(TypeError, match="AssumptionKey"):
         check_assumption(None, a, "diagonal")
@@ -138,7 +191,12 @@ def test_keys_of_facts():
 
 def test_constants_and_variables_of_a_type():
     c = pt.TensorConstant(pt.dvector, [1.0, 2.0], name="c")
-    assert c.name == "c" and c.data.tolist() == [1.0, 2.0] and isinstance(c, bt.graph.Constant) and (c * 2).eval().tolist() == [2.0, 4.0]
+    assert (
+        c.name == "c"
+        and c.data.tolist() == [1.0, 2.0]
+        and isinstance(c, bt.graph.Constant)
+        and (c * 2).eval().tolist() == [2.0, 4.0]
+    )
     with pytest.raises(TypeError, match="dimensions"):
         pt.TensorConstant(pt.dvector, 1.0)
     x = pt.TensorVariable(pt.dscalar, None, name="x")
@@ -147,7 +205,9 @@ def test_constants_and_variables_of_a_type():
         pt.TensorVariable(pt.dscalar, pt.exp(x).owner, 0)
     with pytest.raises(TypeError, match="TensorType"):
         pt.TensorVariable(pt.random.random_generator_type, None)
-    assert pt.TensorType("float64", broadcastable=(True, False)) == pt.TensorType("float64", shape=(1, None))
+    assert pt.TensorType("float64", broadcastable=(True, False)) == pt.TensorType(
+        "float64", shape=(1, None)
+    )
     for bad in ({}, {"shape": (1,), "broadcastable": (True,)}):
         with pytest.raises(TypeError, match="shape"):
             pt.TensorType("float64", **bad)
@@ -155,11 +215,23 @@ def test_constants_and_variables_of_a_type():
 
 def test_shared_variables_have_a_container():
     s = bt.shared(np.array([1.0, 2.0]), name="s")
-    assert s.container.value.tolist() == [1.0, 2.0] and s.container == s.container and s.container.name == "s"
+    assert (
+        s.container.value.tolist() == [1.0, 2.0]
+        and s.container == s.container
+        and s.container.name == "s"
+    )
     s.container.storage[0] = np.array([3.0])
-    assert s.get_value().tolist() == [3.0] and s.container.storage[0].tolist() == [3.0] and len(s.container.storage) == 1
+    assert (
+        s.get_value().tolist() == [3.0]
+        and s.container.storage[0].tolist() == [3.0]
+        and len(s.container.storage) == 1
+    )
     s.container.data = np.array([4.0, 5.0])
-    assert s.container.data.tolist() == s.get_value().tolist() == [4.0, 5.0] and not s.container.readonly and not s.container.strict
+    assert (
+        s.container.data.tolist() == s.get_value().tolist() == [4.0, 5.0]
+        and not s.container.readonly
+        and not s.container.strict
+    )
     s.container.value = np.array([3.0])
     with pytest.raises(IndexError):
         s.container.storage[1]
@@ -171,7 +243,9 @@ def test_shared_variables_have_a_container():
 def test_scalar_classes_take_pytensors_arguments():
     from bitale import scalar
 
-    assert scalar.Cast(scalar.float64) == scalar.Cast("float64") and isinstance(scalar.Cast("int8"), scalar.Cast)
+    assert scalar.Cast(scalar.float64) == scalar.Cast("float64") and isinstance(
+        scalar.Cast("int8"), scalar.Cast
+    )
     assert scalar.Add(name="sum") == scalar.add and isinstance(scalar.Exp(), scalar.UnaryScalarOp)
     with pytest.raises(NotImplementedError, match="output_types_preference"):
         scalar.Add(scalar.upcast_out)
@@ -180,7 +254,10 @@ def test_scalar_classes_take_pytensors_arguments():
 def test_ops_of_formulas_split():
     parts = pt.basic.Split(2, axis=0)(np.arange(5.0), [2, 3])
     assert [part.eval().tolist() for part in parts] == [[0, 1], [2, 3, 4]]
-    assert [part.eval().tolist() for part in pt.basic.Split(2)(np.arange(5.0), 0, [2, 3])] == [[0, 1], [2, 3, 4]]
+    assert [part.eval().tolist() for part in pt.basic.Split(2)(np.arange(5.0), 0, [2, 3])] == [
+        [0, 1],
+        [2, 3, 4],
+    ]
 
 
 def test_conditional_has_the_choice():
@@ -206,7 +283,9 @@ def test_names_of_modes_are_those_that_functions_take():
     x = np.array([1.0, 2.0, 4.0])
     assert set(valid_methods) == set(get_args(InterpolationMethod))
     for mode in get_args(PadMode):
-        np.testing.assert_allclose(pt.pad(x, (1, 2), mode=mode).eval(), np.pad(x, (1, 2), mode=mode))
+        np.testing.assert_allclose(
+            pt.pad(x, (1, 2), mode=mode).eval(), np.pad(x, (1, 2), mode=mode)
+        )
     for method in valid_methods:
         assert np.isfinite(pt.interpolate1d(x, x, method=method)(np.array([1.5])).eval()).all()
 
@@ -221,21 +300,35 @@ def test_all_draws_are_of_random_variables():
             return a / 2 + np.zeros(size)
 
     kinds = (pt.random.RandomVariable, pt.random.op.RandomVariable)
-    for x in (pt.random.normal(0, 1, size=3, rng=rng), pt.random.gumbel(size=2, rng=rng), Half()(1.0, size=2, rng=rng)):
+    for x in (
+        pt.random.normal(0, 1, size=3, rng=rng),
+        pt.random.gumbel(size=2, rng=rng),
+        Half()(1.0, size=2, rng=rng),
+    ):
         nodes = bt.graph.toposort([x])
-        assert any(isinstance(node.op, kinds) for node in nodes) and not all(isinstance(node.op, kinds) for node in nodes + [pt.exp(x).owner])
-    assert isinstance(Half(), kinds) and not isinstance(pt.exp(1.0).owner.op, kinds) and not isinstance(pt.random.normal(rng=rng).owner.op, Half)
+        assert any(isinstance(node.op, kinds) for node in nodes) and not all(
+            isinstance(node.op, kinds) for node in nodes + [pt.exp(x).owner]
+        )
+    assert (
+        isinstance(Half(), kinds)
+        and not isinstance(pt.exp(1.0).owner.op, kinds)
+        and not isinstance(pt.random.normal(rng=rng).owner.op, Half)
+    )
 
 
 def test_types_have_numpys_dtype():
-    assert pt.dvector.numpy_dtype == np.dtype("float64") and isinstance(pt.bscalar.numpy_dtype, np.dtype)
+    assert pt.dvector.numpy_dtype == np.dtype("float64") and isinstance(
+        pt.bscalar.numpy_dtype, np.dtype
+    )
 
 
 def test_norms_over_three_axes():
     x = np.arange(24.0).reshape(2, 3, 4)
     for axis, keepdims in (((0, 1, 2), False), ((0, -1, 1), True)):
         expected = np.sqrt((x**2).sum(axis=axis, keepdims=keepdims))
-        np.testing.assert_allclose(pt.linalg.norm(x, axis=axis, keepdims=keepdims).eval(), expected, rtol=1e-14)
+        np.testing.assert_allclose(
+            pt.linalg.norm(x, axis=axis, keepdims=keepdims).eval(), expected, rtol=1e-14
+        )
     with pytest.raises(ValueError, match="one or two axes"):
         pt.linalg.norm(x, ord=2, axis=(0, 1, 2))
 
@@ -250,4 +343,6 @@ def test_norms_over_three_axes():
      (lambda: pt.blockwise.Blockwise(pt.linalg.Cholesky(), "(m,m)->(m,m)"), lambda: pt.blockwise.Blockwise(pt.linalg.Det(), "(m,m)->()"))],
 )  # fmt: skip
 def test_ops_are_equal_by_arguments(make, other):
-    assert make() == make() and hash(make()) == hash(make()) and make() != other() and make() != "text"
+    assert (
+        make() == make() and hash(make()) == hash(make()) and make() != other() and make() != "text"
+    )

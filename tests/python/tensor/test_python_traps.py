@@ -15,9 +15,6 @@ from bitale import _core
 X = np.array([-1.0, 0.0, 2.0])
 
 
-
-
-
 # ---- `==` with a value is elementwise --------------------------------------------------------------------------------
 
 
@@ -27,8 +24,12 @@ X = np.array([-1.0, 0.0, 2.0])
 )  # fmt: skip
 def test_equality_with_a_value_is_elementwise(other):
     x = pt.dvector("x")
-    for symbolic, numpy in [(x == other, X == np.asarray(other)), (other == x, np.asarray(other) == X),
-                            (x != other, X != np.asarray(other)), (other != x, np.asarray(other) != X)]:  # fmt: skip
+    for symbolic, numpy in [
+        (x == other, X == np.asarray(other)),
+        (other == x, np.asarray(other) == X),
+        (x != other, X != np.asarray(other)),
+        (other != x, np.asarray(other) != X),
+    ]:
         assert isinstance(symbolic, pt.TensorVariable) and symbolic.dtype == "bool"
         assert symbolic.eval({x: X}).tolist() == numpy.tolist()
 
@@ -42,7 +43,10 @@ def test_the_three_classical_traps():
     assert (~(x == 2)).eval({x: X}).tolist() == [True, True, False]
     assert ((x == 2) | (x == 0)).eval({x: X}).tolist() == [False, True, True]
     assert (x == 2).sum().eval({x: X}) == 1
-    assert pt.stack([x == 0, x == 2]).eval({x: X}).tolist() == [[False, True, False], [False, False, True]]
+    assert pt.stack([x == 0, x == 2]).eval({x: X}).tolist() == [
+        [False, True, False],
+        [False, False, True],
+    ]
     assert x[x == 0].set(7).eval({x: X}).tolist() == [-1, 7, 2]
 
 
@@ -69,10 +73,24 @@ def test_a_comparison_with_a_value_is_no_condition():
 def test_equality_of_variables_is_identity():
     x, y, c = pt.dvector("x"), pt.dvector("y"), pt.constant(2.0)
     assert x == x and not x == y and x != y and not x != x and c == c and c != x
-    assert (x == x) == True and (x == y) == False and (x == y) == (y == x) and repr(x == y) == "False"  # noqa: E712
-    assert x in [y, x] and x not in [y] and x in (None, "x", y, x) and [y, x].index(x) == 1 and [x, y, x].count(x) == 2
+    assert (
+        (x == x) == True and (x == y) == False and (x == y) == (y == x) and repr(x == y) == "False"
+    )  # noqa: E712
+    assert (
+        x in [y, x]
+        and x not in [y]
+        and x in (None, "x", y, x)
+        and [y, x].index(x) == 1
+        and [x, y, x].count(x) == 2
+    )
     numbered = {x: 1, y: 2}
-    assert numbered[x] == 1 and numbered[y] == 2 and c not in numbered and {x, y} == {y, x} and len({x, x, y}) == 2
+    assert (
+        numbered[x] == 1
+        and numbered[y] == 2
+        and c not in numbered
+        and {x, y} == {y, x}
+        and len({x, x, y}) == 2
+    )
     rest = [y, x]
     rest.remove(x)
     assert rest == [y] and (x, 1) == (x, 1) and (x, y) != (y, x)
@@ -83,14 +101,20 @@ def test_equality_of_variables_is_identity():
     assert [many[v] for v in many] == list(range(1000))
 
 
-@pytest.mark.parametrize("other", [None, "x", object(), {}, pt, float, pt.dvector], ids=lambda o: type(o).__name__)
+@pytest.mark.parametrize(
+    "other", [None, "x", object(), {}, pt, float, pt.dvector], ids=lambda o: type(o).__name__
+)
 def test_other_objects_differ_from_a_variable(other):
     x = pt.dvector("x")
     assert (x == other) is False and (x != other) is True and x not in [other] and other not in [x]
 
 
 def test_variables_of_other_types_are_compared_by_identity():
-    x, r, s = pt.dvector("x"), bt.shared(np.random.default_rng(1)), bt.shared(np.random.default_rng(1))
+    x, r, s = (
+        pt.dvector("x"),
+        bt.shared(np.random.default_rng(1)),
+        bt.shared(np.random.default_rng(1)),
+    )
     assert r == r and r != s and r != x and x != r and r in [x, s, r] and s not in [x, r]
 
 
@@ -126,12 +150,24 @@ def test_the_identity_of_variables_is_no_operand(which):
 
 # ---- a Python bool is no operand -------------------------------------------------------------------------------------
 
-_operand = {"x": lambda: pt.dvector("x"), "A": lambda: pt.dmatrix("A"), "a": lambda: pt.dvector("a")}
+_operand = {
+    "x": lambda: pt.dvector("x"),
+    "A": lambda: pt.dmatrix("A"),
+    "a": lambda: pt.dvector("a"),
+}
 
 
 def truth_values():
     x, y = pt.dvector("x"), pt.dvector("y")
-    return {"True": True, "False": False, "not": not x == y, "in": x in [y], "is": x is y, "None": x == None, "==": x == y}  # noqa: E711
+    return {
+        "True": True,
+        "False": False,
+        "not": not x == y,
+        "in": x in [y],
+        "is": x is y,
+        "None": x == None,
+        "==": x == y,
+    }  # noqa: E711
 
 
 @pytest.mark.parametrize("which", truth_values())
@@ -185,7 +221,19 @@ def test_nothing_takes_a_truth_value_for_an_operand(which):
         try:
             use()
         except TypeError as error:
-            if name not in ("axis", "axes", "cumsum axis", "slice", "shape", "grad", "function", "function list", "scan result", "scan sequence", "scan steps"):
+            if name not in (
+                "axis",
+                "axes",
+                "cumsum axis",
+                "slice",
+                "shape",
+                "grad",
+                "function",
+                "function list",
+                "scan result",
+                "scan sequence",
+                "scan steps",
+            ):
                 assert "pt.eq" in str(error) or "pt.neq" in str(error), f"{name}: {error}"
         else:
             accepted.append(name)
@@ -194,31 +242,57 @@ def test_nothing_takes_a_truth_value_for_an_operand(which):
 
 def test_constants_of_bool_are_said_explicitly():
     x, mask = pt.dvector("x"), np.array([True, False, True])
-    for constant in (pt.constant(True), np.True_, np.array(True), pt.as_tensor_variable(np.True_), bt.shared(True)):
+    for constant in (
+        pt.constant(True),
+        np.True_,
+        np.array(True),
+        pt.as_tensor_variable(np.True_),
+        bt.shared(True),
+    ):
         assert (x * constant).eval({x: X}).tolist() == X.tolist()
         assert pt.switch(constant, x, 0).eval({x: X}).tolist() == X.tolist()
         assert bt.ifelse(constant, x, -x).eval({x: X}).tolist() == X.tolist()
-    for constant in (mask, mask.tolist(), pt.constant(mask.tolist()), pt.as_tensor_variable([True, False, True])):
+    for constant in (
+        mask,
+        mask.tolist(),
+        pt.constant(mask.tolist()),
+        pt.as_tensor_variable([True, False, True]),
+    ):
         assert pt.switch(constant, x, 0).eval({x: X}).tolist() == [-1, 0, 2]
         assert x[constant].eval({x: X}).tolist() == [-1, 2]
         assert x[constant].set(0).eval({x: X}).tolist() == [0, 0, 0]
-    assert pt.constant(True).dtype == "bool" and pt.constant([True, False]).eval().tolist() == [True, False]
+    assert pt.constant(True).dtype == "bool" and pt.constant([True, False]).eval().tolist() == [
+        True,
+        False,
+    ]
     assert x[np.True_].eval({x: X}).shape == (1, 3)
     assert pt.full((2,), np.False_).eval().tolist() == [False, False]
 
 
 def test_bools_as_options_and_values_are_no_operands():
     x, b = pt.dmatrix("x"), pt.TensorType("bool", ())("b")
-    f = bt.function([x, bt.In(b, value=True)], pt.switch(b, x, -x).sum(axis=1, keepdims=True), allow_input_downcast=False)
-    assert f(np.ones((2, 3))).tolist() == [[3], [3]] and f(np.ones((2, 3)), False).tolist() == [[-3], [-3]]
+    f = bt.function(
+        [x, bt.In(b, value=True)],
+        pt.switch(b, x, -x).sum(axis=1, keepdims=True),
+        allow_input_downcast=False,
+    )
+    assert f(np.ones((2, 3))).tolist() == [[3], [3]] and f(np.ones((2, 3)), False).tolist() == [
+        [-3],
+        [-3],
+    ]
     assert b.eval({b: True}) and not (~b).eval({b: True})
     flag = bt.shared(True, name="flag")
     g = bt.function([], flag, updates={flag: ~flag})
     assert [bool(g()), bool(g())] == [True, False] and g() is not None
     flag.set_value(False)
     assert not flag.get_value() and flag.dtype == "bool"
-    assert bt.function([], flag, updates={flag: pt.constant(True)})().dtype == bool and flag.get_value()
-    assert pt.isclose(x, x, equal_nan=True).dtype == "bool" and pt.any(x > 0, keepdims=True).ndim == 2
+    assert (
+        bt.function([], flag, updates={flag: pt.constant(True)})().dtype == bool
+        and flag.get_value()
+    )
+    assert (
+        pt.isclose(x, x, equal_nan=True).dtype == "bool" and pt.any(x > 0, keepdims=True).ndim == 2
+    )
 
 
 # ---- conditions, loops, membership, conversions ----------------------------------------------------------------------
@@ -244,7 +318,11 @@ def test_conditions_are_refused_with_what_to_write():
 
 
 def test_lengths():
-    assert len(pt.vector("v", shape=(3,))) == 3 and len(pt.constant([1, 2])) == 2 and len(pt.dmatrix("m").shape) == 2
+    assert (
+        len(pt.vector("v", shape=(3,))) == 3
+        and len(pt.constant([1, 2])) == 2
+        and len(pt.dmatrix("m").shape) == 2
+    )
     assert [len(row) for row in pt.matrix("m", shape=(2, 4))] == [4, 4]
     assert [a.eval() for a in reversed(pt.constant([1, 2, 3]))] == [3, 2, 1]
     with pytest.raises(TypeError, match=r"x\.shape\[0\]"):
@@ -260,7 +338,14 @@ def test_iteration():
     assert rows.dtype == columns.dtype == "int64"
     assert sum(pt.constant([1, 2, 3])).eval() == 6
     x = pt.dvector("x")
-    for use in [lambda: list(x), lambda: [*x], lambda: sum(x), lambda: dict(zip(x, x)), lambda: tuple(enumerate(x)), lambda: max(x)]:
+    for use in [
+        lambda: list(x),
+        lambda: [*x],
+        lambda: sum(x),
+        lambda: dict(zip(x, x)),
+        lambda: tuple(enumerate(x)),
+        lambda: max(x),
+    ]:
         with pytest.raises(TypeError, match=r"can't iterate.*scan"):
             use()
     with pytest.raises(TypeError, match="scalar"):
@@ -269,7 +354,13 @@ def test_iteration():
 
 def test_membership():
     x, v = pt.dscalar("x"), pt.vector("v", shape=(2,))
-    for use in [lambda: 2 in v, lambda: x in v, lambda: x not in v, lambda: 2 in pt.dvector(), lambda: 1 in pt.dmatrix().shape]:
+    for use in [
+        lambda: 2 in v,
+        lambda: x in v,
+        lambda: x not in v,
+        lambda: 2 in pt.dvector(),
+        lambda: 1 in pt.dmatrix().shape,
+    ]:
         with pytest.raises(TypeError, match=r"pt\.any\(pt\.eq\("):
             use()
 
@@ -278,16 +369,28 @@ def test_conversions():
     x = pt.dscalar("x")
     with pytest.raises(TypeError, match=r"pt\.exp"):
         math.exp(x)
-    for convert in (float, complex, int, math.floor) [:3]:
+    for convert in (float, complex, int, math.floor)[:3]:
         with pytest.raises(TypeError, match="eval"):
             convert(x)
     for use in [lambda: range(x), lambda: [1, 2][x], lambda: "a" * x, lambda: np.arange(3)[x]]:
         with pytest.raises(TypeError, match=r"has no value yet"):
             use()
-    for use in [lambda: f"{x:.2f}", lambda: "{:d}".format(x), lambda: format(x, "e"), lambda: "%f" % x, lambda: x.__format__("d")]:
+    for use in [
+        lambda: f"{x:.2f}",
+        lambda: "{:d}".format(x),
+        lambda: format(x, "e"),
+        lambda: "%f" % x,
+        lambda: x.__format__("d"),
+    ]:
         with pytest.raises(TypeError, match="has no value yet"):
             use()
-    assert f"{x}" == "x" and "%s" % x == "x" and f"{x!r}" == "x" and f"{x!s:>3}" == "  x" and f"{x:>3}" == "  x"
+    assert (
+        f"{x}" == "x"
+        and "%s" % x == "x"
+        and f"{x!r}" == "x"
+        and f"{x!s:>3}" == "  x"
+        and f"{x:>3}" == "  x"
+    )
     assert round(x).eval({x: 2.5}) == 2 and math.floor(x).eval({x: 2.5}) == 2
     assert round(x, 1).eval({x: 2.25}) == 2.2
 
@@ -313,7 +416,13 @@ def test_numpy_functions_of_variables():
     assert np.maximum(x, 1).eval({x: X}).tolist() == [1, 1, 2]
     assert np.equal(x, 2).eval({x: X}).tolist() == [False, False, True]
     assert np.logical_and(x > 0, x < 3).eval({x: X}).tolist() == [False, False, True]
-    for use in [lambda: np.array(x), lambda: np.array([x, x]), lambda: np.zeros(3)[x > 0], lambda: np.random.normal(x), lambda: np.zeros(x.shape)]:
+    for use in [
+        lambda: np.array(x),
+        lambda: np.array([x, x]),
+        lambda: np.zeros(3)[x > 0],
+        lambda: np.random.normal(x),
+        lambda: np.zeros(x.shape),
+    ]:
         with pytest.raises(TypeError, match="has no value yet|symbolic"):
             use()
 
@@ -321,6 +430,12 @@ def test_numpy_functions_of_variables():
 def test_a_list_that_contains_itself():
     endless = [pt.scalar("x")]
     endless.append(endless)
-    for use in [pt.stacklists, pt.stack, pt.concatenate, pt.as_tensor, lambda given: pt.scalar("y") + given]:
+    for use in [
+        pt.stacklists,
+        pt.stack,
+        pt.concatenate,
+        pt.as_tensor,
+        lambda given: pt.scalar("y") + given,
+    ]:
         with pytest.raises((RecursionError, TypeError)):
             use(endless)

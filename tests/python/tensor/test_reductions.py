@@ -20,7 +20,9 @@ def test_reductions(name, axis, keepdims, mode):
     x = pt.tensor3("x")
     out = getattr(pt, name)(x, axis=axis, keepdims=keepdims)
     method = getattr(x, name)(axis=axis, keepdims=keepdims)
-    expected = getattr(np, name)(X, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)
+    expected = getattr(np, name)(
+        X, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims
+    )
     for result in bt.function([x], [out, method], mode=mode)(X):
         np.testing.assert_allclose(result, expected)
         assert result.shape == np.shape(expected)
@@ -49,7 +51,13 @@ def test_positions(axis, mode):
 def test_softmax(axis, mode):
     x = pt.tensor3("x")
     f = bt.function(
-        [x], [pt.logsumexp(x, axis), pt.special.softmax(x, axis=axis), pt.special.log_softmax(x, axis=axis)], mode=mode
+        [x],
+        [
+            pt.logsumexp(x, axis),
+            pt.special.softmax(x, axis=axis),
+            pt.special.log_softmax(x, axis=axis),
+        ],
+        mode=mode,
     )
     total, soft, log_soft = f(X)
     np.testing.assert_allclose(total, scipy.special.logsumexp(X, axis=axis))
@@ -117,9 +125,16 @@ def test_accumulation_dtype(name, mode):
 
 def test_dtypes_of_results(mode):
     x, n = pt.dmatrix("x"), pt.matrix("n", dtype="int16")
-    reals, integers = np.array([[0.6, 0.6, 1.9], [2.7, -1.5, 0.2]]), np.array([[1, 2, 3], [4, 5, 250]], "int16")
+    reals, integers = (
+        np.array([[0.6, 0.6, 1.9], [2.7, -1.5, 0.2]]),
+        np.array([[1, 2, 3], [4, 5, 250]], "int16"),
+    )
     for expression, dtype, expected in [
-        (x.sum(dtype="int64"), "int64", 4),  # as in PyTensor, the sum is converted, not the elements
+        (
+            x.sum(dtype="int64"),
+            "int64",
+            4,
+        ),  # as in PyTensor, the sum is converted, not the elements
         (pt.sum(x, axis=0, dtype="int8"), "int8", [3, 0, 2]),
         (pt.prod(x, dtype="int64"), "int64", 0),
         (x.sum(dtype="bool"), "bool", True),
@@ -129,18 +144,36 @@ def test_dtypes_of_results(mode):
         (pt.cumsum(n, dtype="float64"), "float64", [1.0, 3.0, 6.0, 10.0, 15.0, 265.0]),
         (n.cumsum(axis=1, dtype="int8"), "int8", [[1, 3, 6], [4, 9, 3]]),
         (pt.cumprod(x, dtype=int), "int64", [0, 0, 0, 0, 0, 0]),
-        (pt.softmax(n, axis=1), "float32", scipy.special.softmax(integers.astype("float32"), axis=1)),
-        (pt.log_softmax(n, axis=1), "float32", scipy.special.log_softmax(integers.astype("float32"), axis=1)),
-        (pt.logsumexp(n, axis=0), "float32", scipy.special.logsumexp(integers.astype("float32"), axis=0)),
+        (
+            pt.softmax(n, axis=1),
+            "float32",
+            scipy.special.softmax(integers.astype("float32"), axis=1),
+        ),
+        (
+            pt.log_softmax(n, axis=1),
+            "float32",
+            scipy.special.log_softmax(integers.astype("float32"), axis=1),
+        ),
+        (
+            pt.logsumexp(n, axis=0),
+            "float32",
+            scipy.special.logsumexp(integers.astype("float32"), axis=0),
+        ),
     ]:
-        result = bt.function([x, n], expression, mode=mode, on_unused_input="ignore")(reals, integers)
+        result = bt.function([x, n], expression, mode=mode, on_unused_input="ignore")(
+            reals, integers
+        )
         assert result.dtype == dtype
         np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 def test_corrections_of_the_variance(mode):
     x = pt.dmatrix("x")
-    f = bt.function([x], [x.var(correction=1), pt.std(x, axis=0, correction=1), x.var(axis=1, corrected=True)], mode=mode)
+    f = bt.function(
+        [x],
+        [x.var(correction=1), pt.std(x, axis=0, correction=1), x.var(axis=1, corrected=True)],
+        mode=mode,
+    )
     given = np.array([[1e8 + 1, 1e8 + 2, 1e8 + 4], [3.0, 4.0, 8.0]])
     var, std, corrected = f(given)
     np.testing.assert_allclose(var, given.var(ddof=1))
@@ -164,14 +197,18 @@ def test_positions_over_several_axes(axes, keepdims, mode):
     for name in ("argmax", "argmin"):
         result = bt.function([x], getattr(x, name)(axis=axes, keepdims=keepdims), mode=mode)(X)
         expected = getattr(flat, name)(-1)
-        np.testing.assert_array_equal(result, np.expand_dims(expected, sorted_axes) if keepdims else expected)
+        np.testing.assert_array_equal(
+            result, np.expand_dims(expected, sorted_axes) if keepdims else expected
+        )
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
 def test_running(name, axis, mode):
     x = pt.tensor3("x")
-    out, method = bt.function([x], [getattr(pt, name)(x, axis=axis), getattr(x, name)(axis)], mode=mode)(X)
+    out, method = bt.function(
+        [x], [getattr(pt, name)(x, axis=axis), getattr(x, name)(axis)], mode=mode
+    )(X)
     np.testing.assert_array_equal(out, getattr(np, name)(X, axis))
     np.testing.assert_array_equal(method, out)
 
@@ -190,7 +227,9 @@ def test_running_dtypes(dtype, mode):
 @pytest.mark.parametrize("n, axis", [(0, 0), (1, -1), (2, 1), (5, 0)])
 def test_diff(n, axis, mode):
     x = pt.tensor3("x")
-    np.testing.assert_array_equal(bt.function([x], pt.diff(x, n=n, axis=axis), mode=mode)(X), np.diff(X, n, axis))
+    np.testing.assert_array_equal(
+        bt.function([x], pt.diff(x, n=n, axis=axis), mode=mode)(X), np.diff(X, n, axis)
+    )
 
 
 def test_diff_of_bools(mode):
@@ -205,7 +244,11 @@ def test_statistics_of_huge_integers(mode):
     for dtype, value in (("int64", 2**63 - 1), ("uint64", 2**64 - 1)):
         x, given = pt.tensor("x", dtype=dtype, shape=(None,)), np.array([0, value, value], dtype)
         f = bt.function([x], [x.mean(), x.var(), x.std()], mode=mode)
-        np.testing.assert_allclose(f(given), [given.mean(), given.astype(float).var(), given.astype(float).std()], rtol=1e-14)
+        np.testing.assert_allclose(
+            f(given),
+            [given.mean(), given.astype(float).var(), given.astype(float).std()],
+            rtol=1e-14,
+        )
 
 
 def test_there_is_no_median_of_nothing():
@@ -216,7 +259,9 @@ def test_there_is_no_median_of_nothing():
             bt.function([x], out)([])
 
 
-@pytest.mark.parametrize("count, ddof", [(2, 3), (2, 2), (1, 2), (1, 1.5), (2, 2.5), (0, 1), (0, 0), (3, 2)])
+@pytest.mark.parametrize(
+    "count, ddof", [(2, 3), (2, 2), (1, 2), (1, 1.5), (2, 2.5), (0, 1), (0, 0), (3, 2)]
+)
 def test_variances_of_fewer_elements_than_ddof(count, ddof, mode):
     """They are inf or nan, as NumPy's; a division by a negative number would give a negative variance."""
     x = pt.dvector("x")
@@ -226,7 +271,9 @@ def test_variances_of_fewer_elements_than_ddof(count, ddof, mode):
         expected = np.var(value, ddof=ddof), np.std(value, ddof=ddof)
     f = bt.function([x], [pt.var(x, ddof=ddof), pt.std(x, ddof=ddof)], mode=mode)
     np.testing.assert_array_equal(f(value), expected)
-    np.testing.assert_array_equal([pt.var(value, ddof=ddof).eval(), pt.std(value, ddof=ddof).eval()], expected)
+    np.testing.assert_array_equal(
+        [pt.var(value, ddof=ddof).eval(), pt.std(value, ddof=ddof).eval()], expected
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
@@ -236,12 +283,18 @@ def test_covariances_of_fewer_elements_than_ddof(options, dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = np.cov(value, ddof=5, **options)
-    np.testing.assert_array_equal(np.isinf(pt.cov(value, ddof=5, **options).eval()), np.isinf(expected))
+    np.testing.assert_array_equal(
+        np.isinf(pt.cov(value, ddof=5, **options).eval()), np.isinf(expected)
+    )
     if dtype == "float64":
         np.testing.assert_array_equal(pt.cov(value, ddof=5, **options).eval(), expected)
 
 
-@pytest.mark.parametrize("mode", [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm"), bt.Mode("c")], ids=["jit", "as written", "vm", "c"])
+@pytest.mark.parametrize(
+    "mode",
+    [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm"), bt.Mode("c")],
+    ids=["jit", "as written", "vm", "c"],
+)
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_sums_of_exponentials_of_nothing(mode, shape):
     x = pt.matrix("x")
@@ -249,9 +302,19 @@ def test_sums_of_exponentials_of_nothing(mode, shape):
     outputs, expected = [], []
     with np.errstate(divide="ignore"):
         for axis in (0, 1, None):
-            outputs += [pt.logsumexp(x, axis=axis), pt.log(pt.sum(pt.exp(x), axis=axis)), pt.logsumexp(x, axis=axis, keepdims=True)]
-            expected += [np.log(np.exp(given).sum(axis=axis))] * 2 + [np.log(np.exp(given).sum(axis=axis, keepdims=True))]
-            outputs += [pt.softmax(x, axis=axis), pt.log_softmax(x, axis=axis), pt.exp(x) / pt.sum(pt.exp(x), axis=axis, keepdims=True)]
+            outputs += [
+                pt.logsumexp(x, axis=axis),
+                pt.log(pt.sum(pt.exp(x), axis=axis)),
+                pt.logsumexp(x, axis=axis, keepdims=True),
+            ]
+            expected += [np.log(np.exp(given).sum(axis=axis))] * 2 + [
+                np.log(np.exp(given).sum(axis=axis, keepdims=True))
+            ]
+            outputs += [
+                pt.softmax(x, axis=axis),
+                pt.log_softmax(x, axis=axis),
+                pt.exp(x) / pt.sum(pt.exp(x), axis=axis, keepdims=True),
+            ]
             expected += [given] * 3
     outputs.append(bt.grad(pt.logsumexp(x), x))
     expected.append(given)

@@ -16,13 +16,22 @@ CASES = {
     "transpose tuple": (lambda x: x.transpose((2, 0, 1)), lambda x: x.transpose(2, 0, 1)),
     "pt.transpose": (lambda x: pt.transpose(x, (1, 0, 2)), lambda x: x.transpose(1, 0, 2)),
     "dimshuffle": (lambda x: x.dimshuffle(2, "x", 0, 1), lambda x: x.transpose(2, 0, 1)[:, None]),
-    "dimshuffle list": (lambda x: x.dimshuffle([1, 0, 2, "x"]), lambda x: x.transpose(1, 0, 2)[..., None]),
+    "dimshuffle list": (
+        lambda x: x.dimshuffle([1, 0, 2, "x"]),
+        lambda x: x.transpose(1, 0, 2)[..., None],
+    ),
     "swapaxes": (lambda x: x.swapaxes(0, -1), lambda x: x.swapaxes(0, -1)),
     "moveaxis": (lambda x: pt.moveaxis(x, 0, -1), lambda x: np.moveaxis(x, 0, -1)),
-    "moveaxis many": (lambda x: pt.moveaxis(x, [0, 1], [-1, 0]), lambda x: np.moveaxis(x, [0, 1], [-1, 0])),
+    "moveaxis many": (
+        lambda x: pt.moveaxis(x, [0, 1], [-1, 0]),
+        lambda x: np.moveaxis(x, [0, 1], [-1, 0]),
+    ),
     "reshape": (lambda x: x.reshape((4, 6)), lambda x: x.reshape(4, 6)),
     "reshape spread": (lambda x: x.reshape(4, -1), lambda x: x.reshape(4, 6)),
-    "reshape symbolic": (lambda x: pt.reshape(x, (x.shape[0], x.shape[1] * x.shape[2])), lambda x: x.reshape(2, 12)),
+    "reshape symbolic": (
+        lambda x: pt.reshape(x, (x.shape[0], x.shape[1] * x.shape[2])),
+        lambda x: x.reshape(2, 12),
+    ),
     "reshape vector": (lambda x: x.reshape(x.shape[::-1], ndim=3), lambda x: x.reshape(4, 3, 2)),
     "flatten": (lambda x: x.flatten(), lambda x: x.ravel()),
     "flatten 2": (lambda x: pt.flatten(x, 2), lambda x: x.reshape(2, 12)),
@@ -40,14 +49,20 @@ CASES = {
     "ones": (lambda x: pt.ones(x.shape), lambda x: np.ones((2, 3, 4))),
     "full": (lambda x: pt.full((2, x.shape[1]), 7), lambda x: np.full((2, 3), 7)),
     "alloc": (lambda x: pt.alloc(x[0], 5, 3, 4), lambda x: np.broadcast_to(x[0], (5, 3, 4))),
-    "broadcast_to": (lambda x: pt.broadcast_to(x[0, 0][None], (3, 4)), lambda x: np.broadcast_to(x[0, :1], (3, 4))),
+    "broadcast_to": (
+        lambda x: pt.broadcast_to(x[0, 0][None], (3, 4)),
+        lambda x: np.broadcast_to(x[0, :1], (3, 4)),
+    ),
     "arange": (lambda x: pt.arange(x.shape[2]), lambda x: np.arange(4)),
     "arange range": (lambda x: pt.arange(1, 10, 3), lambda x: np.arange(1, 10, 3)),
     "arange float": (lambda x: pt.arange(0.0, 1.0, 0.25), lambda x: np.arange(0.0, 1.0, 0.25)),
     "join": (lambda x: pt.join(1, x, x), lambda x: np.concatenate([x, x], 1)),
     "concatenate": (lambda x: pt.concatenate([x, x[:1]]), lambda x: np.concatenate([x, x[:1]])),
     "stack": (lambda x: pt.stack([x, x * 2], axis=1), lambda x: np.stack([x, x * 2], 1)),
-    "stack scalars": (lambda x: pt.stack([x[0, 0, 0], 5.0, x.sum()]), lambda x: np.array([x[0, 0, 0], 5.0, x.sum()])),
+    "stack scalars": (
+        lambda x: pt.stack([x[0, 0, 0], 5.0, x.sum()]),
+        lambda x: np.array([x[0, 0, 0], 5.0, x.sum()]),
+    ),
     "list": (lambda x: pt.as_tensor([x[0, 0, 1], 2.0]), lambda x: np.array([x[0, 0, 1], 2.0])),
     "shape": (lambda x: pt.shape(x), lambda x: np.array(x.shape)),
     "size": (lambda x: x.size, lambda x: np.array(x.size)),
@@ -87,7 +102,8 @@ def test_stacks_of_matrices(mode):
 def test_outer(mode):
     x, y = pt.dvectors("x", "y")
     np.testing.assert_array_equal(
-        bt.function([x, y], pt.outer(x, y), mode=mode)([1.0, 2.0], [3.0, 4.0]), np.outer([1, 2], [3, 4])
+        bt.function([x, y], pt.outer(x, y), mode=mode)([1.0, 2.0], [3.0, 4.0]),
+        np.outer([1, 2], [3, 4]),
     )
 
 
@@ -125,7 +141,13 @@ def test_only_static_lengths_of_one_broadcast(mode):
 def test_dimshuffle_accepts_negative_axes():
     x = pt.matrix("x", shape=(2, 3))
     assert x.dimshuffle(-1, "x", -2).type.shape == (3, 1, 2)
-    for bad, error in (((0, "y"), TypeError), ((0, 1.0), TypeError), ((0, -3), ValueError), ((0, 2), ValueError), ((1, -1), ValueError)):
+    for bad, error in (
+        ((0, "y"), TypeError),
+        ((0, 1.0), TypeError),
+        ((0, -3), ValueError),
+        ((0, 2), ValueError),
+        ((1, -1), ValueError),
+    ):
         with pytest.raises(error, match="dimshuffle"):
             x.dimshuffle(*bad)
 
@@ -153,9 +175,19 @@ def test_bad_shapes(bad):
 
 def test_reshapes_of_empty_arrays(mode):
     x, m = pt.tensor4("x"), pt.dmatrix("m")
-    f = bt.function([x, m], [pt.flatten(x, 3), pt.flatten(x, 2), pt.reshape(m, (m.shape[0], 4))], mode=mode)
-    assert [each.shape for each in f(np.zeros((0, 2, 1, 1)), np.zeros((0, 7)))] == [(0, 2, 1), (0, 2), (0, 4)]
-    assert [each.shape for each in f(np.zeros((3, 2, 1, 4)), np.zeros((3, 4)))] == [(3, 2, 4), (3, 8), (3, 4)]
+    f = bt.function(
+        [x, m], [pt.flatten(x, 3), pt.flatten(x, 2), pt.reshape(m, (m.shape[0], 4))], mode=mode
+    )
+    assert [each.shape for each in f(np.zeros((0, 2, 1, 1)), np.zeros((0, 7)))] == [
+        (0, 2, 1),
+        (0, 2),
+        (0, 4),
+    ]
+    assert [each.shape for each in f(np.zeros((3, 2, 1, 4)), np.zeros((3, 4)))] == [
+        (3, 2, 4),
+        (3, 8),
+        (3, 4),
+    ]
 
 
 def test_arrays_as_shapes_and_axes():
@@ -173,14 +205,24 @@ def test_outer_flattens():
 
 def test_trailing_dimensions():
     x = pt.constant(np.arange(3.0))
-    assert pt.atleast_Nd(x, n=3).type.shape == (1, 1, 3) and pt.atleast_Nd(x, n=3, left=False).type.shape == (3, 1, 1)
+    assert pt.atleast_Nd(x, n=3).type.shape == (1, 1, 3) and pt.atleast_Nd(
+        x, n=3, left=False
+    ).type.shape == (3, 1, 1)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("mode", [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm")], ids=["jit", "as written", "vm"])
+@pytest.mark.parametrize(
+    "mode", [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm")], ids=["jit", "as written", "vm"]
+)
 def test_arange_of_floats_has_the_bits_of_numpy(mode, dtype):
     start, stop, step = (pt.scalar(name, dtype=dtype) for name in ("start", "stop", "step"))
     f = bt.function([start, stop, step], pt.arange(start, stop, step), mode=mode)
-    for first, last, by in [(-5, 1, 0.2), (0, 1, 0.1), (0.3, 7.1, 0.7), (1e3, 1e3 + 1, 0.013), (2, -3, -0.31)]:
+    for first, last, by in [
+        (-5, 1, 0.2),
+        (0, 1, 0.1),
+        (0.3, 7.1, 0.7),
+        (1e3, 1e3 + 1, 0.013),
+        (2, -3, -0.31),
+    ]:
         given = [np.asarray(each, dtype) for each in (first, last, by)]
         np.testing.assert_array_equal(f(*given), np.arange(*given, dtype=dtype))

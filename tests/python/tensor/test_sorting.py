@@ -1,6 +1,5 @@
 """Sorting and the largest elements against NumPy."""
 
-
 import numpy as np
 import pytest
 
@@ -14,7 +13,9 @@ X = np.random.default_rng(0).integers(-20, 20, (5, 40, 3)) / 4.0
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_axes(axis, mode):
     x = pt.tensor3("x")
-    values, method, indices = bt.function([x], [pt.sort(x, axis), x.sort(axis), pt.argsort(x, axis)], mode=mode)(X)
+    values, method, indices = bt.function(
+        [x], [pt.sort(x, axis), x.sort(axis), pt.argsort(x, axis)], mode=mode
+    )(X)
     np.testing.assert_array_equal(values, np.sort(X, axis))
     np.testing.assert_array_equal(method, values)
     np.testing.assert_array_equal(indices, np.argsort(X, axis, kind="stable"))
@@ -24,7 +25,9 @@ def test_axes(axis, mode):
 @pytest.mark.parametrize("dtype", [*"bBhHiIqQfd?"])
 @pytest.mark.parametrize("length", [0, 1, 7, 33, 1000])
 def test_dtypes(dtype, length, mode):
-    bits = np.random.default_rng(length).integers(0, 256, 8 * length, dtype="u1").view(dtype)[:length]
+    bits = (
+        np.random.default_rng(length).integers(0, 256, 8 * length, dtype="u1").view(dtype)[:length]
+    )
     given = bits.astype("?") if dtype == "?" else bits
     x = pt.vector("x", dtype=given.dtype)
     values, indices = bt.function([x], [pt.sort(x), pt.argsort(x)], mode=mode)(given)
@@ -38,21 +41,37 @@ def test_special_values(mode):
     values, indices = bt.function([x], [pt.sort(x), pt.argsort(x)], mode=mode)(given)
     np.testing.assert_array_equal(values, np.sort(given))
     np.testing.assert_array_equal(indices, np.argsort(given, kind="stable"))
-    assert np.signbit(values).sum() == np.signbit(given[~np.isnan(given)]).sum() + np.signbit(values[np.isnan(values)]).sum()
+    assert (
+        np.signbit(values).sum()
+        == np.signbit(given[~np.isnan(given)]).sum() + np.signbit(values[np.isnan(values)]).sum()
+    )
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint64", "uint16"])
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int64", "int32", "uint64", "uint16"]
+)
 def test_few_different_values(dtype, mode):
     """Nearly all elements equal a number, and the others are close to it, in an order of magnitude of their own, or the dtype's limits."""
-    rng, limits = np.random.default_rng(3), np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    rng, limits = (
+        np.random.default_rng(3),
+        np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype),
+    )
     x = pt.vector("x", dtype=dtype)
     function = bt.function([x], pt.sort(x), mode=mode)
     commons = [0.0, -0.0, 1.0, 3.0, limits.min, limits.max]
     for common in commons:
-        for others in ([-1e-20, -1e-30], [1e-20, 1e-30, -2e-72], [0.0, -0.0, -1e-5], [-1.0, 2.0], [limits.min, limits.max]):
+        for others in (
+            [-1e-20, -1e-30],
+            [1e-20, 1e-30, -2e-72],
+            [0.0, -0.0, -1e-5],
+            [-1.0, 2.0],
+            [limits.min, limits.max],
+        ):
             with np.errstate(all="ignore"):
                 given = np.full(450, common).astype(dtype)
-                chosen = np.array([each for each in others if given.dtype.kind != "u" or each >= 0]).astype(dtype)
+                chosen = np.array(
+                    [each for each in others if given.dtype.kind != "u" or each >= 0]
+                ).astype(dtype)
             given[rng.choice(450, len(chosen), replace=False)] = chosen
             np.testing.assert_array_equal(function(given), np.sort(given), f"{common}, {others}")
 
@@ -89,8 +108,13 @@ def test_largest_elements():
             expected = np.moveaxis(np.moveaxis(np.sort(values, axis), axis, 0)[kept], 0, axis)
             np.testing.assert_array_equal(top, expected)
             np.testing.assert_array_equal(np.take_along_axis(values, indices, axis), top)
-    assert pt.topk(x, 2, None).type.shape == (2,) and pt.argtopk(x, 2, idx_dtype="int32").dtype == "int32"
-    np.testing.assert_array_equal(bt.grad(pt.topk(x, 5).sum(), x).eval({x: values}), np.ones((4, 5)))
+    assert (
+        pt.topk(x, 2, None).type.shape == (2,)
+        and pt.argtopk(x, 2, idx_dtype="int32").dtype == "int32"
+    )
+    np.testing.assert_array_equal(
+        bt.grad(pt.topk(x, 5).sum(), x).eval({x: values}), np.ones((4, 5))
+    )
     with pytest.raises(bt.ShapeError):
         pt.topk(x, 6).eval({x: values})
     with pytest.raises(ValueError, match="k is 0"):

@@ -58,20 +58,29 @@ def exact_results(row, point):
 
 def measure(row):
     """The largest errors of value and gradient in ulp, and the points at which they occur."""
-    variables = [pt.tensor(f"x{i}", dtype="float64", shape=(None,) * np.ndim(v)) for i, v in enumerate(row.points[0])]
+    variables = [
+        pt.tensor(f"x{i}", dtype="float64", shape=(None,) * np.ndim(v))
+        for i, v in enumerate(row.points[0])
+    ]
     wrt = [v for i, v in enumerate(variables) if i not in row.fixed]
     value = row.build(*variables)
     worst = {"value": (0.0,), "gradient": (0.0,)}
     with mpmath.workdps(row.digits):
         results = [exact_results(row, point) for point in row.points]
-        cost = (value * np.array(WEIGHTS_OF_OUTPUTS[: len(results[0][0])], dtype=float)).sum() if value.ndim else value
+        cost = (
+            (value * np.array(WEIGHTS_OF_OUTPUTS[: len(results[0][0])], dtype=float)).sum()
+            if value.ndim
+            else value
+        )
         f = bt.function(variables, [value, *bt.grad(cost, wrt)])
         for point, (values, gradients) in zip(row.points, results):
             got = f(*[np.array(v) for v in point])
             pairs = [("value", row.floor, g, e) for g, e in zip(flat(got[0]), values, strict=True)]
             floor = row.gradient_floor or row.floor
             of_gradient = [g for part in got[1:] for g in flat(part)]
-            pairs += [("gradient", floor, g, e) for g, e in zip(of_gradient, gradients, strict=True)]
+            pairs += [
+                ("gradient", floor, g, e) for g, e in zip(of_gradient, gradients, strict=True)
+            ]
             for what, floor, g, e in pairs:
                 error = ulps(float(g), e, floor)
                 if error is not None and error > worst[what][0]:
@@ -84,7 +93,9 @@ def test_value_and_gradient(row):
     worst = measure(row)
     assert worst["value"][0] <= row.value_ulp, worst
     assert worst["gradient"][0] <= row.gradient_ulp, worst
-    assert row.why or (row.value_ulp <= 4 and row.gradient_ulp <= 4 and not row.floor and not row.gradient_floor)
+    assert row.why or (
+        row.value_ulp <= 4 and row.gradient_ulp <= 4 and not row.floor and not row.gradient_floor
+    )
 
 
 HEAD = "| expression | value, ulp | gradient, ulp | why more than 4, or what counts |\n|---|---|---|---|\n"
@@ -95,7 +106,9 @@ def test_the_table_in_the_documentation_is_complete():
     found = re.findall(r"^\| `(.*)` \| (\S+) \| (\S+) \| ?(.*?) ?\|$", DOCS.read_text(), re.M)
     assert [text for text, *_ in found] == [row.text for row in ROWS]
     for (_, value, gradient, why), row in zip(found, ROWS, strict=True):
-        assert float(value) <= row.value_ulp and float(gradient) <= row.gradient_ulp and why == row.why
+        assert (
+            float(value) <= row.value_ulp and float(gradient) <= row.gradient_ulp and why == row.why
+        )
 
 
 def write_table():

@@ -17,7 +17,10 @@ def check(build, numpy, *arrays, mode="FAST_RUN", dtype=None, rtol=1e-13, gradie
     with np.errstate(all="ignore"):
         expected = np.asarray(numpy(*arrays))
     for known in (False, True):
-        inputs = [pt.tensor(dtype=a.dtype, shape=a.shape if known else (None,) * a.ndim) for a in map(np.asarray, arrays)]
+        inputs = [
+            pt.tensor(dtype=a.dtype, shape=a.shape if known else (None,) * a.ndim)
+            for a in map(np.asarray, arrays)
+        ]
         out = build(*inputs)
         assert out.ndim == expected.ndim
         assert all(n in (None, m) for n, m in zip(out.type.shape, expected.shape))
@@ -25,7 +28,12 @@ def check(build, numpy, *arrays, mode="FAST_RUN", dtype=None, rtol=1e-13, gradie
         value = bt.function(inputs, out, mode=mode, on_unused_input="ignore")(*arrays)
         assert value.shape == expected.shape
         np.testing.assert_allclose(value, expected, rtol=rtol, atol=1e-14)
-    if gradient and mode == "FAST_RUN" and all(np.asarray(a).dtype == np.float64 for a in arrays) and out.dtype == "float64":
+    if (
+        gradient
+        and mode == "FAST_RUN"
+        and all(np.asarray(a).dtype == np.float64 for a in arrays)
+        and out.dtype == "float64"
+    ):
         bt.verify_grad(build, list(arrays))
 
 
@@ -78,25 +86,68 @@ MOVED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name,k", [(name, k) for name, cases in MOVED.items() for k in range(len(cases))])
+@pytest.mark.parametrize(
+    "name,k", [(name, k) for name, cases in MOVED.items() for k in range(len(cases))]
+)
 def test_as_numpy(name, k, mode):
     build, numpy, *arrays = MOVED[name][k]
     rough = {"median", "quantile", "nan_to_num"}
-    check(build, numpy, *arrays, mode=mode, gradient=name not in rough and all(a.size for a in arrays))
+    check(
+        build, numpy, *arrays, mode=mode, gradient=name not in rough and all(a.size for a in arrays)
+    )
 
 
 @pytest.mark.parametrize("width", [0, 2, (1, 2), ((1, 0), (2, 5))], ids=str)
-@pytest.mark.parametrize("pad_mode", ["constant", "edge", "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric", "reflect"])
+@pytest.mark.parametrize(
+    "pad_mode",
+    [
+        "constant",
+        "edge",
+        "linear_ramp",
+        "maximum",
+        "minimum",
+        "mean",
+        "median",
+        "wrap",
+        "symmetric",
+        "reflect",
+    ],
+)
 def test_pad(pad_mode, width, mode):
-    check(lambda x: pt.pad(x, width, mode=pad_mode), lambda x: np.pad(x, width, mode=pad_mode), A, mode=mode)
+    check(
+        lambda x: pt.pad(x, width, mode=pad_mode),
+        lambda x: np.pad(x, width, mode=pad_mode),
+        A,
+        mode=mode,
+    )
     if pad_mode == "constant":
-        check(lambda x: pt.pad(x, width, constant_values=(2, 3)), lambda x: np.pad(x, width, constant_values=(2, 3)), A, mode=mode)
+        check(
+            lambda x: pt.pad(x, width, constant_values=(2, 3)),
+            lambda x: np.pad(x, width, constant_values=(2, 3)),
+            A,
+            mode=mode,
+        )
     if pad_mode == "linear_ramp":
-        check(lambda x: pt.pad(x, width, pad_mode, end_values=(2, 3)), lambda x: np.pad(x, width, pad_mode, end_values=(2, 3)), A, mode=mode)
+        check(
+            lambda x: pt.pad(x, width, pad_mode, end_values=(2, 3)),
+            lambda x: np.pad(x, width, pad_mode, end_values=(2, 3)),
+            A,
+            mode=mode,
+        )
     if pad_mode in ("symmetric", "reflect"):
-        check(lambda x: pt.pad(x, width, pad_mode, reflect_type="odd"), lambda x: np.pad(x, width, pad_mode, reflect_type="odd"), A, mode=mode)
+        check(
+            lambda x: pt.pad(x, width, pad_mode, reflect_type="odd"),
+            lambda x: np.pad(x, width, pad_mode, reflect_type="odd"),
+            A,
+            mode=mode,
+        )
     if pad_mode in ("maximum", "mean"):
-        check(lambda x: pt.pad(x, width, pad_mode, stat_length=2), lambda x: np.pad(x, width, pad_mode, stat_length=2), A, mode=mode)
+        check(
+            lambda x: pt.pad(x, width, pad_mode, stat_length=2),
+            lambda x: np.pad(x, width, pad_mode, stat_length=2),
+            A,
+            mode=mode,
+        )
 
 
 @pytest.mark.parametrize("pad_mode", ["symmetric", "reflect"])
@@ -108,13 +159,23 @@ def test_pad_by_points(pad_mode, dtype, mode):
         values = np.arange(3, 3 + n).astype(dtype) ** 2
         x = pt.TensorType(dtype, (None,))("x")
         before, after = pt.lscalars("before", "after")
-        f = bt.function([x, before, after], pt.pad(x, (before, after), pad_mode, reflect_type="odd"), mode=mode)
+        f = bt.function(
+            [x, before, after], pt.pad(x, (before, after), pad_mode, reflect_type="odd"), mode=mode
+        )
         for widths in ((0, 0), (3, 1), (0, 11), (14, 2)):
-            np.testing.assert_array_equal(f(values, *widths), np.pad(values, widths, pad_mode, reflect_type="odd"))
+            np.testing.assert_array_equal(
+                f(values, *widths), np.pad(values, widths, pad_mode, reflect_type="odd")
+            )
     if np.dtype(dtype).kind == "f":
-        for values in (np.array([1, np.inf, 2], dtype), np.array([1, 2, np.inf], dtype), np.array([np.inf], dtype)):
+        for values in (
+            np.array([1, np.inf, 2], dtype),
+            np.array([1, 2, np.inf], dtype),
+            np.array([np.inf], dtype),
+        ):
             with np.errstate(invalid="ignore"):
-                np.testing.assert_array_equal(f(values, 1, 2), np.pad(values, (1, 2), pad_mode, reflect_type="odd"))
+                np.testing.assert_array_equal(
+                    f(values, 1, 2), np.pad(values, (1, 2), pad_mode, reflect_type="odd")
+                )
     with pytest.raises(NotImplementedError, match="bools"):
         pt.pad(pt.TensorType("bool", (None,))(), 1, pad_mode, reflect_type="odd")
     with pytest.raises(ValueError, match="reflect_type"):
@@ -132,7 +193,12 @@ def test_pad_by_points(pad_mode, dtype, mode):
 )  # fmt: skip
 def test_einsum(subscripts, arrays, mode):
     arrays = [np.asarray(a) for a in arrays]
-    check(lambda *xs: pt.einsum(subscripts, *xs), lambda *xs: np.einsum(subscripts, *xs), *arrays, mode=mode)
+    check(
+        lambda *xs: pt.einsum(subscripts, *xs),
+        lambda *xs: np.einsum(subscripts, *xs),
+        *arrays,
+        mode=mode,
+    )
 
 
 def test_einsum_of_batched_vector_products_is_a_loop():
@@ -142,23 +208,43 @@ def test_einsum_of_batched_vector_products_is_a_loop():
 
 
 def test_einsum_contracts_the_smallest_operands_first():
-    x, y, z = pt.tensor("x", shape=(500, 2)), pt.tensor("y", shape=(2, 500)), pt.tensor("z", shape=(500, 3))
+    x, y, z = (
+        pt.tensor("x", shape=(500, 2)),
+        pt.tensor("y", shape=(2, 500)),
+        pt.tensor("z", shape=(500, 3)),
+    )
     f = bt.function([x, y, z], pt.einsum("ij,jk,kl->il", x, y, z))
     shapes = [node.outputs[0].type.shape for node in f.maker.fgraph.toposort()]
     assert (500, 500) not in shapes
 
 
-@pytest.mark.parametrize("subscripts,count,message", [
-    ("ij,jk->ik", 1, "operands"), ("ijk", 1, "dimensions"), ("i1", 1, "letters"), ("ij->iij", 1, "twice"), ("ij->k", 1, "no operand"),
-    ("i.j", 1, "letters")])  # fmt: skip
+@pytest.mark.parametrize(
+    "subscripts,count,message",
+    [
+        ("ij,jk->ik", 1, "operands"),
+        ("ijk", 1, "dimensions"),
+        ("i1", 1, "letters"),
+        ("ij->iij", 1, "twice"),
+        ("ij->k", 1, "no operand"),
+        ("i.j", 1, "letters"),
+    ],
+)
 def test_invalid_einsum(subscripts, count, message):
     with pytest.raises(ValueError, match=message):
         pt.einsum(subscripts, *[pt.dmatrix() for _ in range(count)])
 
 
-@pytest.mark.parametrize("subscripts, position", [
-    ("ij, jk -> iz", "           ^"), ("i$,jk->ik", " ^"), ("ij,jk->ii", "        ^"), ("ij,jkl->ik", "   ^^^"),
-    ("ij,j1->i", "    ^"), ("ij,j.k->i", "    ^")])  # fmt: skip
+@pytest.mark.parametrize(
+    "subscripts, position",
+    [
+        ("ij, jk -> iz", "           ^"),
+        ("i$,jk->ik", " ^"),
+        ("ij,jk->ii", "        ^"),
+        ("ij,jkl->ik", "   ^^^"),
+        ("ij,j1->i", "    ^"),
+        ("ij,j.k->i", "    ^"),
+    ],
+)
 def test_errors_of_einsum_point_at_the_letter(subscripts, position):
     with pytest.raises(ValueError) as caught:
         pt.einsum(subscripts, pt.dmatrix(), pt.dmatrix())
@@ -166,17 +252,27 @@ def test_errors_of_einsum_point_at_the_letter(subscripts, position):
     assert shown.removeprefix("  where    ") == subscripts and arrows[11:] == position
 
 
-@pytest.mark.parametrize("subscripts, shapes, arrows", [
-    ("ij,jk->ik", [(2, 3), (4, 2)], " ^ ^    "), ("ii->i", [(2, 3)], "^^  ^"), ("i,i,i->", [(2,), (2,), (3,)], "^ ^ ^  "),
-    ("...i,...i", [(2, 3), (3, 3)], "^^^  ^^^ "),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "subscripts, shapes, arrows",
+    [
+        ("ij,jk->ik", [(2, 3), (4, 2)], " ^ ^    "),
+        ("ii->i", [(2, 3)], "^^  ^"),
+        ("i,i,i->", [(2,), (2,), (3,)], "^ ^ ^  "),
+        ("...i,...i", [(2, 3), (3, 3)], "^^^  ^^^ "),
+    ],
+)
 def test_runtime_length_errors_of_einsum_point_at_the_letter(subscripts, shapes, arrows):
-    variables = [pt.tensor(f"x{k}", dtype="float64", shape=(None,) * len(shape)) for k, shape in enumerate(shapes)]
+    variables = [
+        pt.tensor(f"x{k}", dtype="float64", shape=(None,) * len(shape))
+        for k, shape in enumerate(shapes)
+    ]
     f = bt.function(variables, pt.einsum(subscripts, *variables))
     with pytest.raises(ValueError, match="einsum.*lengths that must be equal differ") as caught:
         f(*(np.ones(shape) for shape in shapes))
     shown, found = str(caught.value).splitlines()[1:3]
-    assert shown.removeprefix("  where    ") == subscripts and found[11:].rstrip() == arrows.rstrip()
+    assert (
+        shown.removeprefix("  where    ") == subscripts and found[11:].rstrip() == arrows.rstrip()
+    )
 
 
 def test_length_errors_of_einsum_name_the_letter():
@@ -192,11 +288,33 @@ def test_sequences(num, endpoint, mode):
     start, stop = np.array([1.0, 0.1]), np.array([10.0, 4.0])
     for name in ("linspace", "geomspace", "logspace"):
         ours, numpys = getattr(pt, name), getattr(np, name)
-        check(lambda a, b: ours(a, b, num, endpoint=endpoint), lambda a, b: numpys(a, b, num, endpoint=endpoint), start, stop,
-              mode=mode, gradient=num > 2 and name == "linspace", rtol=1e-12)  # fmt: skip
-        check(lambda: ours(2, 10, num, endpoint=endpoint), lambda: numpys(2, 10, num, endpoint=endpoint), mode=mode, rtol=1e-12)
-    check(lambda a, b: pt.linspace(a, b, num, axis=-1), lambda a, b: np.linspace(a, b, num, axis=-1), start, stop, mode=mode)
-    check(lambda: pt.linspace(0, 9, num, dtype="int32"), lambda: np.linspace(0, 9, num, dtype="int32"), mode=mode)
+        check(
+            lambda a, b: ours(a, b, num, endpoint=endpoint),
+            lambda a, b: numpys(a, b, num, endpoint=endpoint),
+            start,
+            stop,
+            mode=mode,
+            gradient=num > 2 and name == "linspace",
+            rtol=1e-12,
+        )
+        check(
+            lambda: ours(2, 10, num, endpoint=endpoint),
+            lambda: numpys(2, 10, num, endpoint=endpoint),
+            mode=mode,
+            rtol=1e-12,
+        )
+    check(
+        lambda a, b: pt.linspace(a, b, num, axis=-1),
+        lambda a, b: np.linspace(a, b, num, axis=-1),
+        start,
+        stop,
+        mode=mode,
+    )
+    check(
+        lambda: pt.linspace(0, 9, num, dtype="int32"),
+        lambda: np.linspace(0, 9, num, dtype="int32"),
+        mode=mode,
+    )
     n = pt.lscalar("n")
     values, step = pt.linspace(0.0, 5.0, n, retstep=True)
     got = bt.function([n], [values, step], mode=mode)(max(num, 2))
@@ -209,7 +327,10 @@ def test_triangles_and_grids(mode):
     check(lambda: pt.tri(3, 5, k=-1), lambda: np.tri(3, 5, k=-1), mode=mode)
     check(lambda: pt.bartlett(7), lambda: np.bartlett(7), mode=mode)
     for k in (-1, 0, 2):
-        for ours, numpys in ((pt.tril_indices, np.tril_indices), (pt.triu_indices, np.triu_indices)):
+        for ours, numpys in (
+            (pt.tril_indices, np.tril_indices),
+            (pt.triu_indices, np.triu_indices),
+        ):
             for got, expected in zip(ours(4, k, 3), numpys(4, k, 3)):
                 np.testing.assert_array_equal(got.eval(), expected)
     for got, expected in zip(pt.mgrid[0:3, 1:2:4j], np.mgrid[0:3, 1:2:4j]):
@@ -224,11 +345,27 @@ def test_searchsorted(dtype, side, mode):
     rng = np.random.default_rng(0)
     x = np.sort(rng.integers(0, 9, 40)).astype(dtype)
     v = rng.integers(0, 10, (5, 7)).astype(dtype)
-    check(lambda a, b: pt.searchsorted(a, b, side), lambda a, b: np.searchsorted(a, b, side), x, v, mode=mode)
-    check(lambda b: pt.searchsorted([1.0, 2.0, 5.0], b, side), lambda b: np.searchsorted([1.0, 2.0, 5.0], b, side), v, mode=mode)
+    check(
+        lambda a, b: pt.searchsorted(a, b, side),
+        lambda a, b: np.searchsorted(a, b, side),
+        x,
+        v,
+        mode=mode,
+    )
+    check(
+        lambda b: pt.searchsorted([1.0, 2.0, 5.0], b, side),
+        lambda b: np.searchsorted([1.0, 2.0, 5.0], b, side),
+        v,
+        mode=mode,
+    )
     unsorted = rng.permutation(x)
     order = np.argsort(unsorted)
-    check(lambda a: a.searchsorted(3, side, order), lambda a: np.searchsorted(a, 3, side, order), unsorted, mode=mode)
+    check(
+        lambda a: a.searchsorted(3, side, order),
+        lambda a: np.searchsorted(a, 3, side, order),
+        unsorted,
+        mode=mode,
+    )
 
 
 def test_searchsorted_in_batches(mode):
@@ -237,17 +374,34 @@ def test_searchsorted_in_batches(mode):
     out = bt.graph.vectorize_graph(pt.searchsorted(x, v), {x: xs, v: vs})
     rng = np.random.default_rng(1)
     a, b = np.sort(rng.normal(size=(3, 9)), 1), rng.normal(size=(3, 2, 4))
-    np.testing.assert_array_equal(bt.function([xs, vs], out, mode=mode)(a, b), [np.searchsorted(i, j) for i, j in zip(a, b)])
+    np.testing.assert_array_equal(
+        bt.function([xs, vs], out, mode=mode)(a, b), [np.searchsorted(i, j) for i, j in zip(a, b)]
+    )
 
 
 def test_digitize(mode):
     x = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 9.0])
     for bins in (np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.0, 0.0]), np.array([1.0])):
         for right in (False, True):
-            check(lambda a, b: pt.digitize(a, b, right), lambda a, b: np.digitize(a, b, right), x, bins, mode=mode)
+            check(
+                lambda a, b: pt.digitize(a, b, right),
+                lambda a, b: np.digitize(a, b, right),
+                x,
+                bins,
+                mode=mode,
+            )
 
 
-@pytest.mark.parametrize("array", [np.array([3, 1, 1, 7, 3]), np.array([[2.0, np.nan], [np.nan, -1.0]]), np.empty(0), np.array([True, False])], ids=str)
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([3, 1, 1, 7, 3]),
+        np.array([[2.0, np.nan], [np.nan, -1.0]]),
+        np.empty(0),
+        np.array([True, False]),
+    ],
+    ids=str,
+)
 def test_unique(array, mode):
     x = pt.tensor(dtype=array.dtype, shape=(None,) * array.ndim)
     got = bt.function([x], pt.unique(x, True, True, True), mode=mode)(array)
@@ -260,7 +414,9 @@ def test_unique(array, mode):
 def test_counts(mode):
     x = np.array([1, 4, 1, 0])
     check(lambda a: pt.bincount(a), np.bincount, x, mode=mode)
-    check(lambda a: pt.bincount(a, minlength=9), lambda a: np.bincount(a, minlength=9), x, mode=mode)
+    check(
+        lambda a: pt.bincount(a, minlength=9), lambda a: np.bincount(a, minlength=9), x, mode=mode
+    )
     check(lambda a, w: pt.bincount(a, w), np.bincount, x, V[:4], mode=mode)
     check(lambda a: pt.bincount(a), np.bincount, x[:0], mode=mode)
     i = pt.lvector()
@@ -273,7 +429,12 @@ def test_choices_and_indices(mode):
     choices = [np.arange(4), np.arange(4) * 10, np.full(4, -1)]
     check(lambda a: pt.choose(a, choices), lambda a: np.choose(a, choices), which, mode=mode)
     for how in ("clip", "wrap"):
-        check(lambda a: pt.choose(a, choices, how), lambda a: np.choose(a, choices, mode=how), which * 3 - 2, mode=mode)
+        check(
+            lambda a: pt.choose(a, choices, how),
+            lambda a: np.choose(a, choices, mode=how),
+            which * 3 - 2,
+            mode=mode,
+        )
     i = pt.lvector()
     for bad in ([3, 0, 0, 0], [-1, 0, 0, 0]):
         with pytest.raises(IndexError):
@@ -285,10 +446,25 @@ def test_choices_and_indices(mode):
     for lengths in ((3, 2, 3), (3, 3, 2), (2, 3, 3)):
         with pytest.raises(ValueError, match="length|shape"):
             f(*(np.zeros(n, v.dtype) for n, v in zip(lengths, (i, a, b))))
-    check(lambda a: pt.ravel_multi_index((a, a), (3, 4)), lambda a: np.ravel_multi_index((a, a), (3, 4)), which, mode=mode)
+    check(
+        lambda a: pt.ravel_multi_index((a, a), (3, 4)),
+        lambda a: np.ravel_multi_index((a, a), (3, 4)),
+        which,
+        mode=mode,
+    )
     for k in range(2):
-        check(lambda a: pt.unravel_index(a, (3, 4))[k], lambda a: np.unravel_index(a, (3, 4))[k], which * 5, mode=mode)
-    check(lambda a: pt.inverse_permutation(a), lambda a: np.argsort(a), np.array([2, 0, 3, 1]), mode=mode)
+        check(
+            lambda a: pt.unravel_index(a, (3, 4))[k],
+            lambda a: np.unravel_index(a, (3, 4))[k],
+            which * 5,
+            mode=mode,
+        )
+    check(
+        lambda a: pt.inverse_permutation(a),
+        lambda a: np.argsort(a),
+        np.array([2, 0, 3, 1]),
+        mode=mode,
+    )
 
 
 def test_pack_and_unpack(mode):
@@ -308,7 +484,14 @@ def test_pack_and_unpack(mode):
 def test_batches_of_expressions_of_a_shape(mode):
     """A length is the same for all elements of a batch, also if it is an element of `x.shape`."""
     x, many = pt.dmatrix("x"), pt.dtensor3("many")
-    outputs = [pt.eye(x.shape[0]) @ x, pt.zeros(x.shape) + x[0], x.reshape((x.shape[1], x.shape[0])), pt.arange(x.shape[1]) * x, x[: x.shape[0] - 1], x.shape]
+    outputs = [
+        pt.eye(x.shape[0]) @ x,
+        pt.zeros(x.shape) + x[0],
+        x.reshape((x.shape[1], x.shape[0])),
+        pt.arange(x.shape[1]) * x,
+        x[: x.shape[0] - 1],
+        x.shape,
+    ]
     values = A.reshape(2, -1, 2)
     single = bt.function([x], outputs, mode=mode)
     got = bt.function([many], bt.vectorize_graph(outputs, {x: many}), mode=mode)(values)
@@ -321,7 +504,9 @@ def test_vectorize():
     norm = pt.vectorize(lambda v: pt.sqrt((v**2).sum()), "(n)->()")
     np.testing.assert_allclose(bt.function([x], norm(x))(B), np.linalg.norm(B, axis=-1))
     outer = pt.vectorize(lambda a, b: pt.outer(a, b), "(m),(n)->(m,n)")
-    np.testing.assert_allclose(bt.function([x], outer(x, x[:, :, :2]))(B), np.einsum("...i,...j->...ij", B, B[..., :2]))
+    np.testing.assert_allclose(
+        bt.function([x], outer(x, x[:, :, :2]))(B), np.einsum("...i,...j->...ij", B, B[..., :2])
+    )
     with pytest.raises(ValueError, match="signature"):
         pt.vectorize(lambda v: v, "(n->()")
     with pytest.raises(ValueError, match="dimensions"):
@@ -377,17 +562,34 @@ def test_runtime_length_mismatches_are_errors(mode):
 
 def test_constants_have_values():
     c = pt.constant([2.0, 2.0])
-    assert c.value is not None and c.unique_value == 2 and pt.constant([1.0, 2.0]).unique_value is None
-    assert c.signature() == pt.constant(np.array([2.0, 2.0])).signature() != pt.constant([2.0, 2.5]).signature()
+    assert (
+        c.value is not None and c.unique_value == 2 and pt.constant([1.0, 2.0]).unique_value is None
+    )
+    assert (
+        c.signature()
+        == pt.constant(np.array([2.0, 2.0])).signature()
+        != pt.constant([2.0, 2.5]).signature()
+    )
     assert hash(c.signature()) == hash(pt.constant([2.0, 2.0]).signature())
-    assert c.equals(pt.constant([2.0, 2.0])) and c.equals(np.array([2.0, 2.0])) and not c.equals([2, 2]) and not c.equals(pt.dvector())
+    assert (
+        c.equals(pt.constant([2.0, 2.0]))
+        and c.equals(np.array([2.0, 2.0]))
+        and not c.equals([2, 2])
+        and not c.equals(pt.dvector())
+    )
     assert pt.constant(np.nan).equals(pt.constant(np.nan))
 
 
 @pytest.mark.parametrize("L", [0, 1, 2, 3.5, np.inf, -np.inf])
 def test_norm_of_a_variable(L, mode):
     check(lambda x: x.norm(L), lambda x: np.linalg.norm(x, L), V, mode=mode, gradient=L in (2, 3.5))
-    check(lambda x: x.norm(L, axis=1, keepdims=True), lambda x: np.linalg.norm(x, L, axis=1, keepdims=True), A, mode=mode, gradient=False)
+    check(
+        lambda x: x.norm(L, axis=1, keepdims=True),
+        lambda x: np.linalg.norm(x, L, axis=1, keepdims=True),
+        A,
+        mode=mode,
+        gradient=False,
+    )
 
 
 def test_parts_of_variables():
@@ -401,8 +603,13 @@ def test_parts_of_variables():
 
 def test_gradient_transformations(mode):
     x = pt.dvector("x")
-    for control, expected in ((lambda v: bt.gradient.grad_scale(v, -2.0), -4 * V), (lambda v: bt.gradient.grad_clip(v, -1, 2), np.clip(2 * V, -1, 2))):
-        value, gradient = bt.function([x], [control(x) + 0, bt.grad((control(x) ** 2).sum(), x)], mode=mode)(V)
+    for control, expected in (
+        (lambda v: bt.gradient.grad_scale(v, -2.0), -4 * V),
+        (lambda v: bt.gradient.grad_clip(v, -1, 2), np.clip(2 * V, -1, 2)),
+    ):
+        value, gradient = bt.function(
+            [x], [control(x) + 0, bt.grad((control(x) ** 2).sum(), x)], mode=mode
+        )(V)
         np.testing.assert_array_equal(value, V)
         np.testing.assert_allclose(gradient, expected)
     with pytest.raises(bt.NullTypeGradError, match="declared undefined"):
@@ -412,11 +619,17 @@ def test_gradient_transformations(mode):
 
 
 def test_verify_grad_accepts_pytensors_arguments():
-    bt.gradient.verify_grad(lambda x: x**2, [V], n_tests=1, rng=np.random.default_rng(0), eps=1e-6, mode="FAST_COMPILE")
+    bt.gradient.verify_grad(
+        lambda x: x**2, [V], n_tests=1, rng=np.random.default_rng(0), eps=1e-6, mode="FAST_COMPILE"
+    )
 
 
 def test_flags_without_effect_keep_their_value():
-    assert bt.config.openmp is False and "num_threads" in bt.config.note("openmp") and bt.config.note("floatX") is None
+    assert (
+        bt.config.openmp is False
+        and "num_threads" in bt.config.note("openmp")
+        and bt.config.note("floatX") is None
+    )
     with bt.config.change_flags(openmp=True, floatX="float32"):
         assert bt.config.openmp is True and bt.config.floatX == "float32"
     assert bt.config.openmp is False and bt.config.floatX == "float64"
@@ -426,12 +639,22 @@ def test_flags_without_effect_keep_their_value():
 
 
 @pytest.mark.parametrize("name", ["max", "min"])
-@pytest.mark.parametrize("shape, axis", [((0,), None), ((3,), 0), ((0, 0), None), ((2, 0), 1), ((0, 3), 0), ((2, 3), -1), ((), None)])
+@pytest.mark.parametrize(
+    "shape, axis",
+    [((0,), None), ((3,), 0), ((0, 0), None), ((2, 0), 1), ((0, 3), 0), ((2, 3), -1), ((), None)],
+)
 def test_extrema_with_an_initial_value(name, shape, axis):
-    x, value = pt.tensor("x", dtype="float64", shape=(None,) * len(shape)), np.arange(np.prod(shape)).reshape(shape) - 2.5
+    x, value = (
+        pt.tensor("x", dtype="float64", shape=(None,) * len(shape)),
+        np.arange(np.prod(shape)).reshape(shape) - 2.5,
+    )
     for initial in (-0.5, -np.inf if name == "max" else np.inf):
-        got = bt.function([x], getattr(pt, name)(x, axis=axis, keepdims=True, initial=initial))(value)
-        np.testing.assert_array_equal(got, getattr(np, name)(value, axis=axis, keepdims=True, initial=initial))
+        got = bt.function([x], getattr(pt, name)(x, axis=axis, keepdims=True, initial=initial))(
+            value
+        )
+        np.testing.assert_array_equal(
+            got, getattr(np, name)(value, axis=axis, keepdims=True, initial=initial)
+        )
 
 
 def test_initial_values_out_of_range_of_the_dtype():
@@ -475,7 +698,9 @@ def test_arguments_of_functions_as_in_pytensor():
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", ["float64", "int8"])
 def test_unique_slices(axis, dtype):
-    value = np.array([[[1, 2], [0, 0], [1, 2]], [[1, 2], [0, 1], [1, 2]], [[1, 2], [0, 0], [1, 2]]], dtype)
+    value = np.array(
+        [[[1, 2], [0, 0], [1, 2]], [[1, 2], [0, 1], [1, 2]], [[1, 2], [0, 0], [1, 2]]], dtype
+    )
     x = pt.tensor("x", dtype=dtype, shape=(None, 3, None))
     got = bt.function([x], pt.unique(x, True, True, True, axis=axis))(value)
     expected = np.unique(value, True, True, True, axis=axis)
@@ -498,7 +723,9 @@ def test_dot_of_more_than_two_dimensions_agrees_with_numpy(mode):
     for x, y in ((a, b), (a, b[0]), (a, b[0, :, 0]), (a[0, 0], b), (a[0], b)):
         u, v = (pt.tensor(dtype="float64", shape=(None,) * each.ndim) for each in (x, y))
         out = pt.dot(u, v)
-        np.testing.assert_allclose(bt.function([u, v], out, mode=mode)(x, y), np.dot(x, y), rtol=1e-13)
+        np.testing.assert_allclose(
+            bt.function([u, v], out, mode=mode)(x, y), np.dot(x, y), rtol=1e-13
+        )
     u, v = pt.dtensor3("u"), pt.dmatrix("v")
     bt.gradient.verify_grad(pt.dot, [a, b[0]], rng=np.random)
     with pytest.raises(ValueError):
@@ -520,10 +747,15 @@ def test_meshgrid(mode, indexing, sparse):
     for n in (1, 2, 3):
         made = pt.meshgrid(*[x, y, z][:n], indexing=indexing, sparse=sparse)
         expected = np.meshgrid(*values[:n], indexing=indexing, sparse=sparse)
-        for got, reference in zip(bt.function([x, y, z][:n], made, mode=mode)(*values[:n]), expected, strict=True):
+        for got, reference in zip(
+            bt.function([x, y, z][:n], made, mode=mode)(*values[:n]), expected, strict=True
+        ):
             np.testing.assert_array_equal(got, reference)
             assert got.dtype == reference.dtype and got.shape == reference.shape
-    assert pt.meshgrid() == [] and [g.eval().shape for g in pt.meshgrid(1.0, [])] == [(0, 1), (0, 1)]
+    assert pt.meshgrid() == [] and [g.eval().shape for g in pt.meshgrid(1.0, [])] == [
+        (0, 1),
+        (0, 1),
+    ]
     slope = bt.grad((pt.meshgrid(x, y)[0] ** 2).sum(), x)
     np.testing.assert_allclose(slope.eval({x: values[0], y: values[1]}), 4 * values[0])
     with pytest.raises(ValueError, match="indexing"):
@@ -550,7 +782,10 @@ def test_counts_must_not_be_negative(mode):
         with pytest.raises(ValueError, match="at least 0, got a negative one"):
             points(-2)
     x = pt.dvector("x")
-    assert not any("CheckAndRaise" in str(node.op) for node in bt.graph.toposort([pt.eye(x.shape[0] + 1), pt.linspace(0, 1, x.shape[0] * 2)]))
+    assert not any(
+        "CheckAndRaise" in str(node.op)
+        for node in bt.graph.toposort([pt.eye(x.shape[0] + 1), pt.linspace(0, 1, x.shape[0] * 2)])
+    )
 
 
 def test_dropped_dimensions_of_unknown_length_are_checked_at_run_time(mode):
@@ -574,7 +809,14 @@ def test_split_into_a_number_of_parts(mode):
         pt.split(x, [1, 1, 1], n_splits=2)
 
 
-@pytest.mark.parametrize("call", [lambda: pt.cast(1.0, "real"), lambda: pt.matrix("a", dtype="zz"), lambda: pt.zeros(3, dtype="object")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pt.cast(1.0, "real"),
+        lambda: pt.matrix("a", dtype="zz"),
+        lambda: pt.zeros(3, dtype="object"),
+    ],
+)
 def test_invalid_dtypes_are_type_errors(call):
     with pytest.raises(TypeError, match="dtype"):
         call()

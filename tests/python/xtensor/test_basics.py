@@ -29,8 +29,19 @@ def x_and_v():
 def test_type():
     kind = px.XTensorType("float64", dims=("a", "b"), shape=(2, None))
     x = kind("x")
-    assert (x.dims, x.ndim, x.dtype, x.name, x.static_shape) == (("a", "b"), 2, "float64", "x", (2, None))
-    assert x.type == kind and hash(x.type) == hash(kind) and kind.is_super(kind.clone(shape=(2, 5))) and not kind.is_super(kind.clone(dims=("b", "a")))
+    assert (x.dims, x.ndim, x.dtype, x.name, x.static_shape) == (
+        ("a", "b"),
+        2,
+        "float64",
+        "x",
+        (2, None),
+    )
+    assert (
+        x.type == kind
+        and hash(x.type) == hash(kind)
+        and kind.is_super(kind.clone(shape=(2, 5)))
+        and not kind.is_super(kind.clone(dims=("b", "a")))
+    )
     assert repr(x) == "x: float64[a: 2, b: ?]"
     assert px.xtensor("y", dims="time").dims == ("time",)  # a text is one name, not its letters
     assert px.xtensor("z", dims=("a",), dtype="int32").dtype == "int32"
@@ -72,9 +83,26 @@ def test_pickle():
 
 def test_operands_meet_by_names(mode):
     x, v = x_and_v()
-    f = bt.function([x, v], [x * v, v * x, v + x.T, -x, x / 2, 2 - v, x > 1, x @ v, abs(x), x**2, x // 2, x % 2], mode=mode)
+    f = bt.function(
+        [x, v],
+        [x * v, v * x, v + x.T, -x, x / 2, 2 - v, x > 1, x @ v, abs(x), x**2, x // 2, x % 2],
+        mode=mode,
+    )
     found = [arrays(each) for each in f(A, V)]
-    expected = [A * V, (A * V).T, A.T + V[:, None], -A, A / 2, 2 - V, A > 1, A @ V, abs(A), A**2, A // 2, A % 2]
+    expected = [
+        A * V,
+        (A * V).T,
+        A.T + V[:, None],
+        -A,
+        A / 2,
+        2 - V,
+        A > 1,
+        A @ V,
+        abs(A),
+        A**2,
+        A // 2,
+        A % 2,
+    ]
     for got, wanted in zip(found, expected):
         np.testing.assert_array_equal(got, wanted)
     assert (v * x).dims == ("year", "country") and (x @ v).dims == ("country",)
@@ -87,12 +115,27 @@ def test_other_names_make_an_outer_product():
 
 def test_elementwise_functions_take_any_operands(mode):
     x, v = x_and_v()
-    outputs = [px.math.exp(x), px.math.maximum(v, x), px.where(x > 2, x, v), px.math.clip(x, 0.5, 3), px.math.gammainc(x + 1, v), px.math.softplus(x)]
+    outputs = [
+        px.math.exp(x),
+        px.math.maximum(v, x),
+        px.where(x > 2, x, v),
+        px.math.clip(x, 0.5, 3),
+        px.math.gammainc(x + 1, v),
+        px.math.softplus(x),
+    ]
     f = bt.function([x, v], outputs, mode=mode)
     g = bt.function(
         [x.values, v.values],
-        [pt.exp(x.values), pt.maximum(v.values[:, None], x.values.T), pt.where(x.values > 2, x.values, v.values), pt.clip(x.values, 0.5, 3),
-         pt.gammainc(x.values + 1, v.values), pt.softplus(x.values)], mode=mode)  # fmt: skip
+        [
+            pt.exp(x.values),
+            pt.maximum(v.values[:, None], x.values.T),
+            pt.where(x.values > 2, x.values, v.values),
+            pt.clip(x.values, 0.5, 3),
+            pt.gammainc(x.values + 1, v.values),
+            pt.softplus(x.values),
+        ],
+        mode=mode,
+    )
     for got, wanted in zip(f(A, V), g(A, V)):
         np.testing.assert_array_equal(arrays(got), wanted)
     assert px.math.cast(x, "float32").dtype == "float32" and px.math.identity(x) is not None
@@ -103,11 +146,36 @@ def test_every_elementwise_function_is_that_of_tensors(name):
     import inspect
 
     function = getattr(pt, name)
-    ranks = {"logaddexp": 2, "and_": 2, "or_": 2, "where": 3, "switch": 3, "clip": 3, "betainc": 3, "betaincinv": 3, "hyp2f1": 4}
-    required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    ranks = {
+        "logaddexp": 2,
+        "and_": 2,
+        "or_": 2,
+        "where": 3,
+        "switch": 3,
+        "clip": 3,
+        "betainc": 3,
+        "betaincinv": 3,
+        "hyp2f1": 4,
+    }
+    required = [
+        p
+        for p in inspect.signature(function).parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
     count = ranks.get(name, len(required))
-    dtype = "bool" if name in ("and_", "or_", "xor", "invert") or name.startswith("bitwise") else "float64"
-    operands = [px.xtensor(f"x{i}", dims=("a", "b")[i % 2], dtype="bool" if (name in ("where", "switch") and i == 0) else dtype) for i in range(count)]
+    dtype = (
+        "bool"
+        if name in ("and_", "or_", "xor", "invert") or name.startswith("bitwise")
+        else "float64"
+    )
+    operands = [
+        px.xtensor(
+            f"x{i}",
+            dims=("a", "b")[i % 2],
+            dtype="bool" if (name in ("where", "switch") and i == 0) else dtype,
+        )
+        for i in range(count)
+    ]
     made = getattr(px.math, name)(*operands)
     assert set(made.dims) == {each.dims[0] for each in operands}
     tensors = [x.values if x.dims == ("b",) or count == 1 else x.values[:, None] for x in operands]
@@ -129,7 +197,23 @@ def test_lengths_of_one_are_not_repeated():
 # ---- reductions, products, shape --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "min", "max", "all", "any", "cumsum", "cumprod", "logsumexp"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum",
+        "prod",
+        "mean",
+        "var",
+        "std",
+        "min",
+        "max",
+        "all",
+        "any",
+        "cumsum",
+        "cumprod",
+        "logsumexp",
+    ],
+)
 def test_reductions(name, mode):
     x = px.xtensor("x", dims=("a", "b", "c"))
     value = np.random.default_rng(0).normal(size=(2, 3, 4))
@@ -152,14 +236,25 @@ def test_reductions(name, mode):
 def test_ddof_arg_reductions_and_softmax():
     x = px.as_xtensor(A, dims=("a", "b"))
     np.testing.assert_allclose(arrays(x.var("b", ddof=1).eval()), A.var(1, ddof=1))
-    assert arrays(x.argmax("b").eval()).tolist() == [2, 2] and arrays(px.reduction.argmin(x, "a").eval()).tolist() == [0, 0, 0]
+    assert arrays(x.argmax("b").eval()).tolist() == [2, 2] and arrays(
+        px.reduction.argmin(x, "a").eval()
+    ).tolist() == [0, 0, 0]
     np.testing.assert_allclose(arrays(px.math.softmax(x, "a").sum("a").eval()), 1)
-    np.testing.assert_allclose(arrays(px.math.log_softmax(x, "b").eval()), A - np.log(np.exp(A).sum(1, keepdims=True)))
+    np.testing.assert_allclose(
+        arrays(px.math.log_softmax(x, "b").eval()), A - np.log(np.exp(A).sum(1, keepdims=True))
+    )
 
 
 def test_dot():
-    x, w = px.as_xtensor(A, dims=("a", "b")), px.as_xtensor(np.ones((3, 2, 4)), dims=("b", "a", "c"))
-    assert px.dot(x, w).dims == ("c",) and px.dot(x, w, dim="b").dims == ("a", "c") and px.dot(x, w, dim=...).dims == ()
+    x, w = (
+        px.as_xtensor(A, dims=("a", "b")),
+        px.as_xtensor(np.ones((3, 2, 4)), dims=("b", "a", "c")),
+    )
+    assert (
+        px.dot(x, w).dims == ("c",)
+        and px.dot(x, w, dim="b").dims == ("a", "c")
+        and px.dot(x, w, dim=...).dims == ()
+    )
     np.testing.assert_allclose(arrays(px.dot(x, w, dim="b").eval()), A.sum(1)[:, None] * np.ones(4))
     assert px.dot(x, w, dim=()).dims == ("a", "b", "c")
     with pytest.raises(ValueError, match='dot: no dimension is called "d"'):
@@ -169,19 +264,45 @@ def test_dot():
 def test_shape():
     x = px.as_xtensor(np.arange(24.0).reshape(2, 3, 4), dims=("a", "b", "c"))
     value = np.arange(24.0).reshape(2, 3, 4)
-    assert x.T.dims == ("c", "b", "a") and x.transpose("b", ...).dims == ("b", "a", "c") and x.transpose(..., "a").dims == ("b", "c", "a")
+    assert (
+        x.T.dims == ("c", "b", "a")
+        and x.transpose("b", ...).dims == ("b", "a", "c")
+        and x.transpose(..., "a").dims == ("b", "c", "a")
+    )
     assert x.transpose("c", "nothing", ..., missing_dims="ignore").dims == ("c", "a", "b")
     stacked = x.stack(d=("c", "a"))
     assert stacked.dims == ("b", "d") and stacked.static_shape == (3, 8)
     np.testing.assert_array_equal(arrays(stacked.eval()), value.transpose(1, 2, 0).reshape(3, 8))
-    assert x.unstack(c={"e": 2, "f": None}).dims == ("a", "b", "e", "f") and x.unstack(c={"e": 2, "f": 2}).static_shape == (2, 3, 2, 2)
-    assert x.expand_dims("n").dims == ("n", "a", "b", "c") and x.expand_dims(n=3).static_shape == (3, 2, 3, 4)
+    assert x.unstack(c={"e": 2, "f": None}).dims == ("a", "b", "e", "f") and x.unstack(
+        c={"e": 2, "f": 2}
+    ).static_shape == (2, 3, 2, 2)
+    assert x.expand_dims("n").dims == ("n", "a", "b", "c") and x.expand_dims(n=3).static_shape == (
+        3,
+        2,
+        3,
+        4,
+    )
     assert x.expand_dims(("m", "n"), axis=(1, -1)).dims == ("a", "m", "b", "c", "n")
     assert list(x.expand_dims(n=["p", "q"]).coords["n"]) == ["p", "q"]
-    assert x.isel(a=[0]).squeeze("a").dims == ("b", "c") and x.isel(a=[0]).squeeze().dims == ("b", "c")
-    assert x.rename(a="z").dims == ("z", "b", "c") and x.rename({"a": "b", "b": "a"}).dims == ("b", "a", "c")
-    assert x.sizes["b"].eval() == 3 and [int(each.eval()) for each in x.shape] == [2, 3, 4] and x.size.eval() == 24
-    assert px.zeros_like(x).dtype == "float64" and px.ones_like(x, "int8").dtype == "int8" and px.full_like(x, 7).dims == x.dims
+    assert x.isel(a=[0]).squeeze("a").dims == ("b", "c") and x.isel(a=[0]).squeeze().dims == (
+        "b",
+        "c",
+    )
+    assert x.rename(a="z").dims == ("z", "b", "c") and x.rename({"a": "b", "b": "a"}).dims == (
+        "b",
+        "a",
+        "c",
+    )
+    assert (
+        x.sizes["b"].eval() == 3
+        and [int(each.eval()) for each in x.shape] == [2, 3, 4]
+        and x.size.eval() == 24
+    )
+    assert (
+        px.zeros_like(x).dtype == "float64"
+        and px.ones_like(x, "int8").dtype == "int8"
+        and px.full_like(x, 7).dims == x.dims
+    )
 
 
 def test_concat_and_broadcast():
@@ -190,7 +311,9 @@ def test_concat_and_broadcast():
     assert joined.dims == ("a", "b")
     np.testing.assert_array_equal(arrays(joined.eval()), np.vstack([A, V]))
     assert px.concat([x, x], dim="new").dims == ("new", "a", "b")
-    np.testing.assert_array_equal(arrays(px.concat([x, v], dim="c").eval()), np.stack([A, np.broadcast_to(V, (2, 3))]))
+    np.testing.assert_array_equal(
+        arrays(px.concat([x, v], dim="c").eval()), np.stack([A, np.broadcast_to(V, (2, 3))])
+    )
     first, second = px.broadcast(v, x)
     assert first.dims == second.dims == ("b", "a")
     assert [each.dims for each in px.broadcast(x, v, exclude="b")] == [("a", "b"), ("a", "b")]
@@ -217,7 +340,12 @@ def test_updates_and_givens():
     step(np.ones((3, 2))), step(np.ones((3, 2)))
     np.testing.assert_array_equal(arrays(total.get_value()), np.full((2, 3), 2.0))
     total.set_value(A)
-    assert arrays(bt.function([], total.sum(), givens={total: px.as_xtensor(A.T, dims=("b", "a")) * 2})()) == 30
+    assert (
+        arrays(
+            bt.function([], total.sum(), givens={total: px.as_xtensor(A.T, dims=("b", "a")) * 2})()
+        )
+        == 30
+    )
     with pytest.raises(ValueError, match="has the dimensions"):
         bt.function([], None, updates={total: total.sum("a")})
     with pytest.raises(TypeError, match="is labelled, but"):
@@ -226,9 +354,15 @@ def test_updates_and_givens():
 
 def test_printing():
     x, v = x_and_v()
-    assert bt.dprint(x.sum("year"), id_type="", file="str").splitlines()[:2] == ["Sum{axis=1}.0: float64[country: ?]", "Sum{axis=1}"]
+    assert bt.dprint(x.sum("year"), id_type="", file="str").splitlines()[:2] == [
+        "Sum{axis=1}.0: float64[country: ?]",
+        "Sum{axis=1}",
+    ]
     text = x.dprint(file="str")
-    assert text.startswith("x: float64[country: ?, year: ?]\n") and bt.dprint([x, v.values], file="str").count("float64") == 1
+    assert (
+        text.startswith("x: float64[country: ?, year: ?]\n")
+        and bt.dprint([x, v.values], file="str").count("float64") == 1
+    )
 
 
 def test_code_is_that_of_tensors():
@@ -239,7 +373,13 @@ def test_code_is_that_of_tensors():
     plain = ((a * b - c.T) ** 2).sum(axis=[0]).mean() + pt.exp(-b).sum()
     texts = []
     for loss, wrt in ((labelled, [x, v]), (plain, [a, b])):
-        f = bt.function([a, b, c], [loss.values if loss is labelled else loss, *(getattr(g, "values", g) for g in bt.grad(loss, wrt))])
+        f = bt.function(
+            [a, b, c],
+            [
+                loss.values if loss is labelled else loss,
+                *(getattr(g, "values", g) for g in bt.grad(loss, wrt)),
+            ],
+        )
         texts.append(f.dprint("program", file="str"))
     assert texts[0] == texts[1]
 
@@ -262,7 +402,9 @@ def test_jacobian_and_hessian(mode):
     x, v = x_and_v()
     jacobian = bt.jacobian(x * v, v)
     assert jacobian.dims == ("country", "year", "year_wrt")
-    np.testing.assert_allclose(arrays(bt.function([x, v], jacobian, mode=mode)(A, V)), A[:, :, None] * np.eye(3))
+    np.testing.assert_allclose(
+        arrays(bt.function([x, v], jacobian, mode=mode)(A, V)), A[:, :, None] * np.eye(3)
+    )
     assert bt.jacobian((x * v).sum("country"), [v, x])[1].dims == ("year", "country", "year_wrt")
     hessian = bt.hessian((v**3).sum(), v)
     assert hessian.dims == ("year", "year_wrt")
@@ -339,10 +481,19 @@ def test_misspelt_names_of_declared_dimensions():
     country = px.Dim("country", 5)
     x, y = px.xtensor("x", dims=country), px.xtensor("y", dims="coutry")
     for wrong in (lambda: x + y, lambda: y * x, lambda: px.dot(x, y)):
-        with pytest.raises(ValueError, match='"coutry" meets "country", which is declared .* did you mean "country"'):
+        with pytest.raises(
+            ValueError,
+            match='"coutry" meets "country", which is declared .* did you mean "country"',
+        ):
             wrong()
-    assert (x + px.xtensor("z", dims=px.Dim("county"))).dims == ("country", "county")  # both are declared
-    assert (px.xtensor("x", dims="country") + y).dims == ("country", "coutry")  # nobody has declared a name
+    assert (x + px.xtensor("z", dims=px.Dim("county"))).dims == (
+        "country",
+        "county",
+    )  # both are declared
+    assert (px.xtensor("x", dims="country") + y).dims == (
+        "country",
+        "coutry",
+    )  # nobody has declared a name
     with pytest.raises(bt.ShapeError, match='"country" has length 5 in one operand and 4'):
         x + px.xtensor("z", dims="country", shape=(4,))
 
@@ -394,6 +545,12 @@ def test_printing_of_functions_and_pictures():
     x, v = x_and_v()
     f = bt.function([x, v], [x * v])
     text = bt.dprint(f, file="str")
-    assert text.startswith("input x: float64[country: ?, year: ?]\ninput v: ") and "output " in text and "Mul" in text
+    assert (
+        text.startswith("input x: float64[country: ?, year: ?]\ninput v: ")
+        and "output " in text
+        and "Mul" in text
+    )
     assert "country, year" in bt.printing.dot_text(x * v)
-    assert "Mul" in bt.printing.dot_text(f) and bt.printing.html(x * v).startswith("<!DOCTYPE html>")
+    assert "Mul" in bt.printing.dot_text(f) and bt.printing.html(x * v).startswith(
+        "<!DOCTYPE html>"
+    )

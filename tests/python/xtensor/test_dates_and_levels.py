@@ -13,7 +13,9 @@ xr = pytest.importorskip("xarray")
 pd = pytest.importorskip("pandas")
 
 DAYS = np.arange("2020-01-20", "2020-02-29", dtype="datetime64[D]").astype("datetime64[ns]")
-HALF_DAYS = np.array(["2020-01-01T00", "2020-01-01T12", "2020-01-02T00", "2020-01-02T12"], dtype="datetime64[ns]")
+HALF_DAYS = np.array(
+    ["2020-01-01T00", "2020-01-01T12", "2020-01-02T00", "2020-01-02T12"], dtype="datetime64[ns]"
+)
 SPANS = np.array([1, 2, 3], dtype="timedelta64[D]").astype("timedelta64[ns]")
 
 
@@ -24,9 +26,13 @@ def pair(labels):
 
 
 def assert_same(found, expected):
-    assert found.dims == expected.dims and set(found.coords) == {name for name in expected.dims if name in expected.indexes}
+    assert found.dims == expected.dims and set(found.coords) == {
+        name for name in expected.dims if name in expected.indexes
+    }
     for name, labels in found.coords.items():
-        assert list(labels) == list(expected.indexes[name]) or np.array_equal(labels, expected.coords[name].values)
+        assert list(labels) == list(expected.indexes[name]) or np.array_equal(
+            labels, expected.coords[name].values
+        )
     np.testing.assert_array_equal(np.asarray(found.eval()), expected.values)
 
 
@@ -63,8 +69,13 @@ def test_nearest_dates():
     x, value = pair(DAYS)
     for method in ("nearest", "pad", "backfill"):
         at = np.datetime64("2020-02-03T15", "ns")
-        assert_same(x.sel(t=at, method=method), value.sel(t=at, method=method).reset_coords(drop=True))
-        assert_same(x.sel(t="2020-02-03T15", method=method), value.sel(t=at, method=method).reset_coords(drop=True))
+        assert_same(
+            x.sel(t=at, method=method), value.sel(t=at, method=method).reset_coords(drop=True)
+        )
+        assert_same(
+            x.sel(t="2020-02-03T15", method=method),
+            value.sel(t=at, method=method).reset_coords(drop=True),
+        )
 
 
 def test_texts_for_dates_without_pandas(monkeypatch):
@@ -80,7 +91,11 @@ def test_texts_for_dates_without_pandas(monkeypatch):
 
 
 def stacked():
-    value = xr.DataArray(np.arange(12.0).reshape(2, 3, 2), dims=("x", "y", "w"), coords={"x": ["a", "b"], "y": [10, 20, 30]})
+    value = xr.DataArray(
+        np.arange(12.0).reshape(2, 3, 2),
+        dims=("x", "y", "w"),
+        coords={"x": ["a", "b"], "y": [10, 20, 30]},
+    )
     return px.as_xtensor(value).stack(z=("x", "y"), create_index=True), value.stack(z=("x", "y"))
 
 
@@ -89,9 +104,16 @@ def test_stack_gives_an_index():
     assert_same(x, value)
     assert list(x.coords["z"].names) == ["x", "y"]
     parts = px.as_xtensor(np.zeros((2, 3)), dims=(px.Dim("x", coords=["a", "b"]), "y"))
-    assert list(parts.stack(z=("x", "y"), create_index=True).coords["z"]) == [(a, b) for a in "ab" for b in range(3)]
-    assert not parts.stack(z=("x", "y"), create_index=None).coords and not parts.stack(z=("x", "y")).coords
-    with pytest.raises(NotImplementedError, match='"x" has no coordinates, and its length is not known'):
+    assert list(parts.stack(z=("x", "y"), create_index=True).coords["z"]) == [
+        (a, b) for a in "ab" for b in range(3)
+    ]
+    assert (
+        not parts.stack(z=("x", "y"), create_index=None).coords
+        and not parts.stack(z=("x", "y")).coords
+    )
+    with pytest.raises(
+        NotImplementedError, match='"x" has no coordinates, and its length is not known'
+    ):
         px.xtensor("p", dims=("x", "y")).stack(z=("x", "y"), create_index=True)
 
 
@@ -105,10 +127,21 @@ def test_stack_gives_an_index():
 def test_labels_of_levels(key):
     x, value = stacked()
     if any(isinstance(each, slice) for each in key.values()):
-        value = value.assign_coords(xr.Coordinates.from_pandas_multiindex(pd.MultiIndex.from_product([["a", "b"], [10, 20, 30]], names=["x", "y"]), "z"))
+        value = value.assign_coords(
+            xr.Coordinates.from_pandas_multiindex(
+                pd.MultiIndex.from_product([["a", "b"], [10, 20, 30]], names=["x", "y"]), "z"
+            )
+        )
         x = px.as_xtensor(value)
     expected = value.sel(key)
-    expected = expected.drop_vars([name for name in expected.coords if name not in expected.dims and name not in getattr(expected.indexes.get("z"), "names", ())])
+    expected = expected.drop_vars(
+        [
+            name
+            for name in expected.coords
+            if name not in expected.dims
+            and name not in getattr(expected.indexes.get("z"), "names", ())
+        ]
+    )
     assert_same(x.sel(key), expected)
 
 
@@ -117,11 +150,15 @@ def test_results_have_the_index():
     x = px.xtensor("x", dims=px.as_xtensor(value).dimensions)
     out = bt.function([x], 2 * x)(value)
     xr.testing.assert_identical(out.rename(None), 2 * value.transpose(*x.dims))
-    xr.testing.assert_equal(bt.function([x], x.sel(x="a"))(value), value.transpose(*x.dims).sel(x="a").drop_vars("x"))
+    xr.testing.assert_equal(
+        bt.function([x], x.sel(x="a"))(value), value.transpose(*x.dims).sel(x="a").drop_vars("x")
+    )
     for again in (copy.deepcopy(x.dimensions[-1]), pickle.loads(pickle.dumps(x)).dimensions[-1]):
         assert again == x.dimensions[-1] and list(again.coords.names) == ["x", "y"]
     joined = px.concat([x.isel(z=[0, 1]), x.isel(z=[5])], dim="z")
-    assert list(joined.coords["z"]) == [("a", 10), ("a", 20), ("b", 30)] and joined.coords["z"].names == ["x", "y"]
+    assert list(joined.coords["z"]) == [("a", 10), ("a", 20), ("b", 30)] and joined.coords[
+        "z"
+    ].names == ["x", "y"]
 
 
 def test_unstack_by_the_index():

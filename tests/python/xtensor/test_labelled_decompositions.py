@@ -30,7 +30,9 @@ def product(*factors):
     """The product of labelled matrices, summed over what neighbours share, as an array of (batch, row, col)."""
     out = factors[0]
     for factor in factors[1:]:
-        out = px.dot(out, factor, dim=[name for name in out.dims if name in factor.dims and name != "batch"])
+        out = px.dot(
+            out, factor, dim=[name for name in out.dims if name in factor.dims and name != "batch"]
+        )
     return value(out.transpose("batch", "row", "col"))
 
 
@@ -38,10 +40,18 @@ def test_decompositions_of_general_matrices():
     a, dims = general(), ("row", "col")
     w, v = px.linalg.eig(a, dims=dims)
     assert w.dims == ("batch", "mode") and v.dims == ("batch", "row", "mode")
-    np.testing.assert_allclose(value(px.dot(a, v.rename(row="col"), dim="col").transpose("batch", "row", "mode")), value(v * w), atol=1e-10)
+    np.testing.assert_allclose(
+        value(px.dot(a, v.rename(row="col"), dim="col").transpose("batch", "row", "mode")),
+        value(v * w),
+        atol=1e-10,
+    )
     np.testing.assert_allclose(value(px.linalg.eigvals(a, dims=dims)), value(w))
     p, lower, upper = px.linalg.lu(a, dims=dims)
-    assert (p.dims, lower.dims, upper.dims) == (("batch", "row", "pivot"), ("batch", "pivot", "mode"), ("batch", "mode", "col"))
+    assert (p.dims, lower.dims, upper.dims) == (
+        ("batch", "row", "pivot"),
+        ("batch", "pivot", "mode"),
+        ("batch", "mode", "col"),
+    )
     np.testing.assert_allclose(product(p, lower, upper), NONSYMMETRIC)
     np.testing.assert_allclose(product(*px.linalg.lu(a, dims=dims, permute_l=True)), NONSYMMETRIC)
     p, lower, upper = px.linalg.lu(a, dims=dims, p_indices=True, pivot="k")
@@ -53,39 +63,67 @@ def test_decompositions_of_general_matrices():
     np.testing.assert_allclose(product(z, t, z.rename(row="col", mode="mode2")), NONSYMMETRIC)
     t, z = px.linalg.schur(a, dims=dims, output="complex", mode="i", mode2="j")
     assert t.dtype == "complex128" and np.allclose(np.tril(value(t), -1), 0)
-    np.testing.assert_allclose(product(z, t, px.math.conj(z).rename(row="col", i="j")), NONSYMMETRIC, atol=1e-10)
+    np.testing.assert_allclose(
+        product(z, t, px.math.conj(z).rename(row="col", i="j")), NONSYMMETRIC, atol=1e-10
+    )
 
 
 def test_generalized_schur_form():
     a, b, dims = general(), matrices(), ("row", "col")
     s, p, alpha, beta, q, z = px.linalg.qz(a, b, dims=dims, return_eigenvalues=True)
-    assert (s.dims, q.dims, z.dims, beta.dims) == (("batch", "mode", "mode2"), ("batch", "row", "mode"), ("batch", "col", "mode2"), ("batch", "mode"))
+    assert (s.dims, q.dims, z.dims, beta.dims) == (
+        ("batch", "mode", "mode2"),
+        ("batch", "row", "mode"),
+        ("batch", "col", "mode2"),
+        ("batch", "mode"),
+    )
     np.testing.assert_allclose(product(q, s, z), NONSYMMETRIC)
     np.testing.assert_allclose(product(q, p, z), SPD)
     expected = np.linalg.eigvals(np.linalg.solve(SPD, NONSYMMETRIC))
-    np.testing.assert_allclose(np.sort_complex(value(alpha / beta).round(10)), np.sort_complex(expected.round(10)))
+    np.testing.assert_allclose(
+        np.sort_complex(value(alpha / beta).round(10)), np.sort_complex(expected.round(10))
+    )
     assert len(px.linalg.qz(a, b, dims=dims)) == 4
 
 
 def test_systems_of_given_factors():
     a, dims = general(), ("row", "col")
-    b, c = px.as_xtensor(RNG.normal(size=3), dims="row"), px.as_xtensor(RNG.normal(size=(2, 3)), dims=("rhs", "row"))
+    b, c = (
+        px.as_xtensor(RNG.normal(size=3), dims="row"),
+        px.as_xtensor(RNG.normal(size=(2, 3)), dims=("rhs", "row")),
+    )
     factors, pivots = px.linalg.lu_factor(a, dims=dims)
     assert factors.dims == ("batch", "row", "col") and pivots.dims == ("batch", "row")
-    x, y = px.linalg.lu_solve((factors, pivots), b, dims), px.linalg.lu_solve((factors, pivots), c, ("row", "col", "rhs"))
+    x, y = (
+        px.linalg.lu_solve((factors, pivots), b, dims),
+        px.linalg.lu_solve((factors, pivots), c, ("row", "col", "rhs")),
+    )
     assert x.dims == ("batch", "col") and y.dims == ("batch", "col", "rhs")
-    np.testing.assert_allclose(value(px.dot(a, x, dim="col").transpose("batch", "row")), np.broadcast_to(value(b), (4, 3)))
-    np.testing.assert_allclose(value(px.dot(a, y, dim="col").transpose("batch", "rhs", "row")), np.broadcast_to(value(c), (4, 2, 3)))
+    np.testing.assert_allclose(
+        value(px.dot(a, x, dim="col").transpose("batch", "row")), np.broadcast_to(value(b), (4, 3))
+    )
+    np.testing.assert_allclose(
+        value(px.dot(a, y, dim="col").transpose("batch", "rhs", "row")),
+        np.broadcast_to(value(c), (4, 2, 3)),
+    )
     transposed = px.linalg.lu_solve((factors, pivots), b.rename(row="col"), dims, trans=True)
     assert transposed.dims == ("batch", "row")
-    np.testing.assert_allclose(value(px.dot(a, transposed, dim="row").transpose("batch", "col")), np.broadcast_to(value(b), (4, 3)))
+    np.testing.assert_allclose(
+        value(px.dot(a, transposed, dim="row").transpose("batch", "col")),
+        np.broadcast_to(value(b), (4, 3)),
+    )
     order = px.linalg.pivot_to_permutation(pivots, dims="row")
-    assert order.dims == ("batch", "row") and np.array_equal(np.sort(value(order)), np.broadcast_to(np.arange(3), (4, 3)))
+    assert order.dims == ("batch", "row") and np.array_equal(
+        np.sort(value(order)), np.broadcast_to(np.arange(3), (4, 3))
+    )
     for lower in (True, False):
         factor = px.linalg.cholesky(matrices(), lower, dims=dims)
         solution = px.linalg.cho_solve((factor, lower), b, dims)
         assert solution.dims == ("batch", "col")
-        np.testing.assert_allclose(value(px.dot(matrices(), solution, dim="col").transpose("batch", "row")), np.broadcast_to(value(b), (4, 3)))
+        np.testing.assert_allclose(
+            value(px.dot(matrices(), solution, dim="col").transpose("batch", "row")),
+            np.broadcast_to(value(b), (4, 3)),
+        )
 
 
 def test_least_squares():
@@ -94,9 +132,20 @@ def test_least_squares():
     b, several = RNG.normal(size=5), RNG.normal(size=(5, 4))
     labelled = px.as_xtensor(a, dims=("batch", "row", "col"))
     x, residuals, rank, s = px.linalg.lstsq(labelled, px.as_xtensor(b, dims="row"), ("row", "col"))
-    assert (x.dims, residuals.dims, rank.dims, s.dims) == (("batch", "col"), ("batch",), ("batch",), ("batch", "mode"))
-    y, squares, *_ = px.linalg.lstsq(labelled, px.as_xtensor(several, dims=("row", "rhs")), ("row", "col", "rhs"))
-    assert y.dims == ("batch", "col", "rhs") and squares.dims == ("batch", "rhs") and value(rank).tolist() == [3, 2]
+    assert (x.dims, residuals.dims, rank.dims, s.dims) == (
+        ("batch", "col"),
+        ("batch",),
+        ("batch",),
+        ("batch", "mode"),
+    )
+    y, squares, *_ = px.linalg.lstsq(
+        labelled, px.as_xtensor(several, dims=("row", "rhs")), ("row", "col", "rhs")
+    )
+    assert (
+        y.dims == ("batch", "col", "rhs")
+        and squares.dims == ("batch", "rhs")
+        and value(rank).tolist() == [3, 2]
+    )
     for k in range(2):
         expected = np.linalg.lstsq(a[k], b)[0]
         np.testing.assert_allclose(value(x)[k], expected)
@@ -104,7 +153,9 @@ def test_least_squares():
         np.testing.assert_allclose(value(y)[k], np.linalg.lstsq(a[k], several)[0])
         np.testing.assert_allclose(value(s)[k], np.linalg.svd(a[k], compute_uv=False), atol=1e-12)
     # One system for many right-hand sides: all results have the batches of both.
-    x, residuals, rank, s = px.linalg.lstsq(labelled.isel(batch=0), px.as_xtensor(several.T, dims=("many", "row")), ("row", "col"))
+    x, residuals, rank, s = px.linalg.lstsq(
+        labelled.isel(batch=0), px.as_xtensor(several.T, dims=("many", "row")), ("row", "col")
+    )
     assert rank.dims == ("many",) and value(rank).tolist() == [3] * 4 and value(s).shape == (4, 3)
     np.testing.assert_allclose(value(x), np.linalg.lstsq(a[0], several)[0].T)
 
@@ -119,24 +170,43 @@ def test_derivatives_are_those_of_tensors():
     assert slopes[0].dims == a.dims
     np.testing.assert_allclose(slopes[0].eval({a: point}), slopes[1].eval({plain: point}))
     p, lower, upper = px.linalg.lu(a, dims=("row", "col"))
-    square, plain_square = (upper**2).sum() + lower.sum(), sum((u**2).sum() + lo.sum() for _, lo, u in (pt.linalg.lu(plain[:, k]) for k in range(4)))
-    np.testing.assert_allclose(bt.grad(square, a).eval({a: point}), bt.grad(plain_square, plain).eval({plain: point}))
+    square, plain_square = (
+        (upper**2).sum() + lower.sum(),
+        sum((u**2).sum() + lo.sum() for _, lo, u in (pt.linalg.lu(plain[:, k]) for k in range(4))),
+    )
+    np.testing.assert_allclose(
+        bt.grad(square, a).eval({a: point}), bt.grad(plain_square, plain).eval({plain: point})
+    )
 
 
 def test_numbers_of_matrices():
     a, dims = general(), ("row", "col")
-    np.testing.assert_allclose(value(px.linalg.trace(a, dims=dims)), np.trace(NONSYMMETRIC, axis1=1, axis2=2))
+    np.testing.assert_allclose(
+        value(px.linalg.trace(a, dims=dims)), np.trace(NONSYMMETRIC, axis1=1, axis2=2)
+    )
     diagonal = px.linalg.diagonal(a, 1, dims=dims, mode="k")
     assert diagonal.dims == ("batch", "k")
     np.testing.assert_allclose(value(diagonal), np.diagonal(NONSYMMETRIC, 1, 1, 2))
     assert value(px.linalg.matrix_rank(a, dims=dims)).tolist() == [3] * 4
     for order in (None, "fro", "nuc", 2, -1, np.inf):
-        np.testing.assert_allclose(value(px.linalg.norm(a, order, dims=dims)), np.linalg.norm(NONSYMMETRIC, order, axis=(1, 2)))
-    np.testing.assert_allclose(value(px.linalg.norm(a, 1, dims="row").transpose("batch", "col")), np.linalg.norm(NONSYMMETRIC, 1, axis=1))
-    np.testing.assert_allclose(value(px.linalg.pinv(a, dims=dims, rcond=0.5)), np.linalg.pinv(NONSYMMETRIC, 0.5))
+        np.testing.assert_allclose(
+            value(px.linalg.norm(a, order, dims=dims)),
+            np.linalg.norm(NONSYMMETRIC, order, axis=(1, 2)),
+        )
+    np.testing.assert_allclose(
+        value(px.linalg.norm(a, 1, dims="row").transpose("batch", "col")),
+        np.linalg.norm(NONSYMMETRIC, 1, axis=1),
+    )
+    np.testing.assert_allclose(
+        value(px.linalg.pinv(a, dims=dims, rcond=0.5)), np.linalg.pinv(NONSYMMETRIC, 0.5)
+    )
     upper = px.as_xtensor(np.triu(SPD), dims=("batch", "row", "col"))
-    np.testing.assert_allclose(value(px.linalg.eigvalsh(upper, dims=dims, lower=False)), np.linalg.eigvalsh(SPD))
-    np.testing.assert_allclose(value(px.linalg.eigh(upper, dims=dims, lower=False)[0]), np.linalg.eigvalsh(SPD))
+    np.testing.assert_allclose(
+        value(px.linalg.eigvalsh(upper, dims=dims, lower=False)), np.linalg.eigvalsh(SPD)
+    )
+    np.testing.assert_allclose(
+        value(px.linalg.eigh(upper, dims=dims, lower=False)[0]), np.linalg.eigvalsh(SPD)
+    )
 
 
 # Of the functions of bitale.tensor.linalg, those without names for core dimensions, and why.
@@ -150,11 +220,10 @@ WITHOUT_NAMES = {
     "block_diag kron": "matrices of others, whose rows have no names; as_xtensor names those of the tensor",
     "cross": "positions along a dimension are the coordinates of space, which isel tells apart",
     "solve_banded solve_tridiagonal tridiagonal_lu_factor tridiagonal_lu_solve": "diagonals of one matrix have other lengths, and so other dimensions",
-    "solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester":
-        "products of one matrix with itself, which would have each name twice",
+    "solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester": "products of one matrix with itself, which would have each name twice",
     "LinAlgError Cholesky CholeskySolve Det SLogDet Eig Eigh Eigvalsh Expm KroneckerProduct LU LUFactor Lstsq MatrixInverse MatrixPinv "
     "PivotToPermutations QR QZ SVD Schur Solve SolveTriangular SolveSylvester SolveDiscreteARE BlockDiagonal TensorInv TensorSolve": "classes",
-}  # fmt: skip
+}
 
 
 def test_functions_of_matrices_have_names():

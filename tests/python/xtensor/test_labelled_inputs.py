@@ -23,11 +23,18 @@ def values(x):
 
 def test_options_of_inputs_and_outputs(mode):
     x, y = sample(), px.xtensor("y", dims="year")
-    f = bt.function([bt.In(x, borrow=True, strict=True), bt.In(y, name="w", value=[1.0, 10.0])], [bt.Out(x * y, borrow=True), bt.Out(y.values)], mode=mode)
+    f = bt.function(
+        [bt.In(x, borrow=True, strict=True), bt.In(y, name="w", value=[1.0, 10.0])],
+        [bt.Out(x * y, borrow=True), bt.Out(y.values)],
+        mode=mode,
+    )
     given = np.array([[1.0, 2.0], [3.0, 4.0]])
     product, tensor = f(given)
     assert values(product) == [[1, 20], [3, 40]] and isinstance(tensor, np.ndarray)
-    assert values(f(given, w=[1.0, 1.0])[0]) == given.tolist() and values(f(x=given)[0]) == [[1, 20], [3, 40]]
+    assert values(f(given, w=[1.0, 1.0])[0]) == given.tolist() and values(f(x=given)[0]) == [
+        [1, 20],
+        [3, 40],
+    ]
     with pytest.raises(TypeError):
         f(given.astype("float32"))  # strict
     named = bt.function([x], {"double": bt.Out(2 * x), "sum": x.sum().values}, mode=mode)(given)
@@ -53,10 +60,16 @@ def test_states(mode):
 def test_arrays_of_xarray():
     xr = pytest.importorskip("xarray")
     total = sample("total")
-    start = xr.DataArray([[1.0, 2.0], [3.0, 4.0]], dims=("year", "country"), coords={"country": ["DE", "FR"]})
+    start = xr.DataArray(
+        [[1.0, 2.0], [3.0, 4.0]], dims=("year", "country"), coords={"country": ["DE", "FR"]}
+    )
     f = bt.function([bt.In(total, value=start, update=total + 1)], bt.Out(total, borrow=True))
     out = f()
-    assert isinstance(out, xr.DataArray) and out.dims == ("country", "year") and list(out.coords["country"].values) == ["DE", "FR"]
+    assert (
+        isinstance(out, xr.DataArray)
+        and out.dims == ("country", "year")
+        and list(out.coords["country"].values) == ["DE", "FR"]
+    )
     xr.testing.assert_equal(out, start.transpose("country", "year"))
     xr.testing.assert_equal(f["total"], start.transpose("country", "year") + 1)
     f["total"] = start
@@ -70,25 +83,42 @@ def test_arrays_of_xarray():
 def test_names_and_pickles():
     x = sample()
     given, out = bt.In(x, mutable=True), bt.Out(x, borrow=True)
-    assert given.labelled.dims == x.dims and given.variable is x.values and given.name == "x" and out.labelled.dims == x.dims
+    assert (
+        given.labelled.dims == x.dims
+        and given.variable is x.values
+        and given.name == "x"
+        and out.labelled.dims == x.dims
+    )
     assert bt.In(pt.dvector()).labelled is None
     for one in (given, out):
         copy = pickle.loads(pickle.dumps(one))
-        assert copy.labelled.dims == x.dims and list(copy.labelled.coords["country"]) == ["DE", "FR"] and copy.borrow
+        assert (
+            copy.labelled.dims == x.dims
+            and list(copy.labelled.coords["country"]) == ["DE", "FR"]
+            and copy.borrow
+        )
 
 
 @pytest.mark.parametrize(
     "wrong, error, message",
     [
-        (lambda x: bt.In(x, value=px.xtensor_shared(np.ones((2, 2)), dims=("year", "country"))), ValueError, "whose dimensions are others"),
+        (
+            lambda x: bt.In(x, value=px.xtensor_shared(np.ones((2, 2)), dims=("year", "country"))),
+            ValueError,
+            "whose dimensions are others",
+        ),
         (lambda x: bt.In(x, value=np.ones(3)), TypeError, "In: the value of"),
-        (lambda x: bt.In(x, update=px.xtensor("y", dims="year"), value=np.ones((2, 2))), ValueError, "expected the dimensions"),
+        (
+            lambda x: bt.In(x, update=px.xtensor("y", dims="year"), value=np.ones((2, 2))),
+            ValueError,
+            "expected the dimensions",
+        ),
         (lambda x: bt.In(x, update=x + 1), ValueError, "no value to start with"),
         (lambda x: bt.In(x, update=pt.dmatrix(), value=np.ones((2, 2))), TypeError, "no names"),
         (lambda x: bt.Out(3), TypeError, "expected a variable"),
         (lambda x: bt.function([3, x], x), TypeError, "expected variables as inputs"),
     ],
-)  # fmt: skip
+)
 def test_bad_input(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong(sample())
@@ -111,7 +141,10 @@ def test_copies_have_names():
     for made in (f.copy(), copy.copy(f), f.copy(name="again")):
         assert isinstance(made, px.XTensorFunction) and type(made(given)) is type(f(given))
     swapped = f.copy(swap={total: other})
-    assert values(swapped(given)) == (given + 1).tolist() and values(other.get_value()) == (given + 1).tolist()
+    assert (
+        values(swapped(given)) == (given + 1).tolist()
+        and values(other.get_value()) == (given + 1).tolist()
+    )
     before = total.get_value()
     frozen = f.copy(delete_updates=True)
     frozen(given)
@@ -120,7 +153,9 @@ def test_copies_have_names():
         f.copy(swap={total: px.xtensor_shared(np.ones(2), dims="year")})
     deep = copy.deepcopy(f)
     deep(given)
-    assert values(total.get_value()) == values(before) and isinstance(pickle.loads(pickle.dumps(f)), px.XTensorFunction)
+    assert values(total.get_value()) == values(before) and isinstance(
+        pickle.loads(pickle.dumps(f)), px.XTensorFunction
+    )
 
 
 def test_attributes_are_those_of_the_function():
@@ -128,7 +163,11 @@ def test_attributes_are_those_of_the_function():
     f.trust_input = True
     assert f.function.trust_input is True and "dprint" in dir(f) and "copy" in dir(f)
     assert f.fgraph is not None and f.maker is not None and len(f.get_shared()) == 1
-    assert "Add" in f.dprint(file="str") and f.profile is None and bt.dprint(f, file="str").endswith(f.dprint(file="str"))
+    assert (
+        "Add" in f.dprint(file="str")
+        and f.profile is None
+        and bt.dprint(f, file="str").endswith(f.dprint(file="str"))
+    )
     with pytest.raises(AttributeError):
         f.nothing
     with pytest.raises(AttributeError):

@@ -29,7 +29,7 @@ NAMES = {
         "hypergeometric integers invgamma laplace logistic lognormal multinomial multivariate_normal nbinom negative_binomial normal pareto poisson "
         "rayleigh rng shared_rng standard_normal t triangular truncexpon uniform vonmises wald weibull"
     ),
-}  # fmt: skip
+}
 METHODS = (
     "T all any as_numpy astype broadcast_like broadcastable clip clone conj copy coords cumprod cumsum diff dims dot dprint dtype eval expand_dims get_parents "
     "head imag inc isel item loc max mean min ndim owner_op owner_op_and_inputs prod real rename sel set shape size sizes squeeze stack std sum tail thin transpose unstack values var where"
@@ -39,7 +39,7 @@ MISSING = {
     "XTypeCastOp, TensorFromXTensor, XTensorFromTensor, RNGToXRNG, XRNGToRNG": "labels are resolved while expressions are built, so there are no ops for them",
     "XTensorConstant, XTensorSharedVariable, XRandomGeneratorVariable": "classes: one class of labelled variables has all methods",
     "as_xrv": "draw_function makes the function of a distribution",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("module", NAMES)
@@ -53,12 +53,29 @@ def test_methods():
 
 
 def test_reasons_are_for_names_that_are_missing():
-    places = [px, px.XTensorVariable, *(importlib.import_module(f"bitale.xtensor.{module}") for module in NAMES if module)]
+    places = [
+        px,
+        px.XTensorVariable,
+        *(importlib.import_module(f"bitale.xtensor.{module}") for module in NAMES if module),
+    ]
     for names, reason in MISSING.items():
         assert reason
-        assert [name for name in names.split(", ") if any(hasattr(place, name) for place in places)] == []
+        assert [
+            name for name in names.split(", ") if any(hasattr(place, name) for place in places)
+        ] == []
 
 
 def test_modules_list_their_names():
-    for module in (px.math, px.reduction, px.shape, px.linalg, px.signal, px.random, px.selection, px.windows):
-        assert all(hasattr(module, name) and getattr(module, name).__doc__ for name in module.__all__)
+    for module in (
+        px.math,
+        px.reduction,
+        px.shape,
+        px.linalg,
+        px.signal,
+        px.random,
+        px.selection,
+        px.windows,
+    ):
+        assert all(
+            hasattr(module, name) and getattr(module, name).__doc__ for name in module.__all__
+        )

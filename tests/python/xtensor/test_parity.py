@@ -28,8 +28,28 @@ BINARY = {
 }  # fmt: skip
 SMOOTH_BINARY = ("add", "sub", "mul", "logaddexp")
 REDUCTIONS = ("sum", "mean", "prod", "max", "min", "var", "std", "any", "all", "argmax")
-ARITY = {"where": 3, "switch": 3, "clip": 3, "betainc": 3, "betaincinv": 3, "hyp2f1": 4, "logaddexp": 2, "and_": 2, "or_": 2}
-BOOLEAN = ("and_", "or_", "xor", "invert", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_invert")
+ARITY = {
+    "where": 3,
+    "switch": 3,
+    "clip": 3,
+    "betainc": 3,
+    "betaincinv": 3,
+    "hyp2f1": 4,
+    "logaddexp": 2,
+    "and_": 2,
+    "or_": 2,
+}
+BOOLEAN = (
+    "and_",
+    "or_",
+    "xor",
+    "invert",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_not",
+    "bitwise_invert",
+)
 SMOOTH_REDUCTIONS = ("sum", "mean", "var")
 
 
@@ -37,17 +57,30 @@ class Generator:
     """Pairs of a labelled expression and the value that xarray computes for it."""
 
     def __init__(self, seed, is_smooth=False):
-        self.rng, self.is_smooth, self.inputs, self.counter = np.random.default_rng(seed), is_smooth, [], itertools.count()
+        self.rng, self.is_smooth, self.inputs, self.counter = (
+            np.random.default_rng(seed),
+            is_smooth,
+            [],
+            itertools.count(),
+        )
         self.nodes = [self.leaf() for _ in range(4)]
 
     def pick(self, items):
         return items[self.rng.integers(len(items))]
 
     def leaf(self):
-        names = [str(each) for each in self.rng.permutation(list(LENGTHS))[: self.rng.integers(1, 4)]]
-        coords = {name: COORDS[name] for name in names if name in COORDS and self.rng.random() < 0.8}
-        value = xr.DataArray(self.rng.normal(size=[LENGTHS[name] for name in names]), dims=names, coords=coords)
-        x = px.xtensor(f"x{len(self.inputs)}", dims=[px.Dim(name, coords=coords.get(name)) for name in names])
+        names = [
+            str(each) for each in self.rng.permutation(list(LENGTHS))[: self.rng.integers(1, 4)]
+        ]
+        coords = {
+            name: COORDS[name] for name in names if name in COORDS and self.rng.random() < 0.8
+        }
+        value = xr.DataArray(
+            self.rng.normal(size=[LENGTHS[name] for name in names]), dims=names, coords=coords
+        )
+        x = px.xtensor(
+            f"x{len(self.inputs)}", dims=[px.Dim(name, coords=coords.get(name)) for name in names]
+        )
         self.inputs.append((x, value))
         return x, value
 
@@ -57,7 +90,11 @@ class Generator:
         def fits(other):
             return all(
                 value.sizes[name] == other.sizes[name]
-                and not (name in value.coords and name in other.coords and not value.indexes[name].equals(other.indexes[name]))
+                and not (
+                    name in value.coords
+                    and name in other.coords
+                    and not value.indexes[name].equals(other.indexes[name])
+                )
                 for name in set(value.dims) & set(other.dims)
             )
 
@@ -76,14 +113,18 @@ class Generator:
         x, value = self.pick(self.nodes)
         y, other = self.pick(self.fitting(value))
         name = self.pick(SMOOTH_BINARY if self.is_smooth else tuple(BINARY))
-        return getattr(px.math, name)(x.astype("float64"), y.astype("float64")), xr.apply_ufunc(BINARY[name], value.astype(float), other.astype(float))
+        return getattr(px.math, name)(x.astype("float64"), y.astype("float64")), xr.apply_ufunc(
+            BINARY[name], value.astype(float), other.astype(float)
+        )
 
     def where(self):
         x, value = self.pick(self.nodes)
         y, other = self.pick(self.fitting(value))
         if not set(other.dims) <= set(value.dims):
             return None
-        return px.where(y > 0, x.astype("float64"), 0.25), xr.where(other > 0, value.astype(float), 0.25)
+        return px.where(y > 0, x.astype("float64"), 0.25), xr.where(
+            other > 0, value.astype(float), 0.25
+        )
 
     def reduction(self):
         x, value = self.pick(self.nodes)
@@ -93,10 +134,17 @@ class Generator:
         if name == "argmax":
             dim = self.pick(value.dims)
             return x.astype("float64").argmax(dim), value.astype(float).argmax(dim, skipna=False)
-        dims = [str(each) for each in self.rng.permutation(value.dims)[: self.rng.integers(1, len(value.dims) + 1)]]
+        dims = [
+            str(each)
+            for each in self.rng.permutation(value.dims)[
+                : self.rng.integers(1, len(value.dims) + 1)
+            ]
+        ]
         if name in ("any", "all"):
             return getattr(x > 0, name)(dims), getattr(value > 0, name)(dims)
-        return getattr(x.astype("float64"), name)(dims), getattr(value.astype(float), name)(dims, skipna=False)
+        return getattr(x.astype("float64"), name)(dims), getattr(value.astype(float), name)(
+            dims, skipna=False
+        )
 
     def cumulative(self):
         x, value = self.pick(self.nodes)
@@ -127,8 +175,13 @@ class Generator:
         x, value = self.pick(self.nodes)
         if len(value.dims) < 2 or 0 in value.shape:
             return None
-        names, new = [str(each) for each in self.rng.permutation(value.dims)[:2]], f"n{next(self.counter)}"
-        return x.stack({new: names}), value.stack({new: names}, create_index=False).drop_vars(names, errors="ignore")
+        names, new = (
+            [str(each) for each in self.rng.permutation(value.dims)[:2]],
+            f"n{next(self.counter)}",
+        )
+        return x.stack({new: names}), value.stack({new: names}, create_index=False).drop_vars(
+            names, errors="ignore"
+        )
 
     def index(self):
         x, value = self.pick(self.nodes)
@@ -141,24 +194,41 @@ class Generator:
             if kind == 0:
                 indexers[name] = theirs[name] = int(self.rng.integers(-length, length))
             elif kind == 1:
-                indexers[name] = theirs[name] = self.pick([slice(1, None), slice(None, -1), slice(None, None, 2), slice(None, None, -1)])
+                indexers[name] = theirs[name] = self.pick(
+                    [slice(1, None), slice(None, -1), slice(None, None, 2), slice(None, None, -1)]
+                )
             elif kind == 2:
                 indexers[name] = theirs[name] = self.rng.integers(0, length, 3).tolist()
             elif kind == 3:
                 positions = self.rng.integers(0, length, 3)
-                indexers[name], theirs[name] = px.as_xtensor(positions, dims="point"), xr.DataArray(positions, dims="point")
-        if "point" in value.dims and any(isinstance(each, xr.DataArray) for each in theirs.values()):
+                indexers[name], theirs[name] = (
+                    px.as_xtensor(positions, dims="point"),
+                    xr.DataArray(positions, dims="point"),
+                )
+        if "point" in value.dims and any(
+            isinstance(each, xr.DataArray) for each in theirs.values()
+        ):
             return None
         return x.isel(indexers), value.isel(theirs)
 
     def select(self):
         x, value = self.pick(self.nodes)
-        names = [name for name in value.dims if name in value.indexes and value.sizes[name] and value.indexes[name].is_unique]
+        names = [
+            name
+            for name in value.dims
+            if name in value.indexes and value.sizes[name] and value.indexes[name].is_unique
+        ]
         if not names:
             return None
         name = self.pick(names)
         labels = value.indexes[name].tolist()
-        key = self.pick([self.pick(labels), [self.pick(labels) for _ in range(2)], slice(labels[0], self.pick(labels))])
+        key = self.pick(
+            [
+                self.pick(labels),
+                [self.pick(labels) for _ in range(2)],
+                slice(labels[0], self.pick(labels)),
+            ]
+        )
         return x.sel({name: key}), value.sel({name: key})
 
     def dot(self):
@@ -168,7 +238,9 @@ class Generator:
         if not common or 0 in value.shape:
             return None
         dim = self.pick([None, common[0], ...])
-        return px.dot(x.astype("float64"), y.astype("float64"), dim), xr.dot(value.astype(float), other.astype(float), dim=common if dim is None else dim)
+        return px.dot(x.astype("float64"), y.astype("float64"), dim), xr.dot(
+            value.astype(float), other.astype(float), dim=common if dim is None else dim
+        )
 
     def concat(self):
         x, value = self.pick(self.nodes)
@@ -198,9 +270,22 @@ class Generator:
         if which == 3:
             periods = int(self.rng.integers(-6, 7))
             return x.shift({dim: periods}), value.shift({dim: periods})
-        name, center = self.pick(("sum", "mean", "var") if self.is_smooth else ("sum", "mean", "max", "min", "count", "prod", "std", "construct")), bool(self.rng.integers(2))
-        length, least = int(self.rng.integers(1, value.sizes[dim] + 1)), 1 if self.is_smooth else self.pick([None, 1])
-        mine, theirs = x.rolling({dim: length}, least, center), value.rolling({dim: length}, least, center)
+        name, center = (
+            self.pick(
+                ("sum", "mean", "var")
+                if self.is_smooth
+                else ("sum", "mean", "max", "min", "count", "prod", "std", "construct")
+            ),
+            bool(self.rng.integers(2)),
+        )
+        length, least = (
+            int(self.rng.integers(1, value.sizes[dim] + 1)),
+            1 if self.is_smooth else self.pick([None, 1]),
+        )
+        mine, theirs = (
+            x.rolling({dim: length}, least, center),
+            value.rolling({dim: length}, least, center),
+        )
         if name == "construct":
             new = f"n{next(self.counter)}"
             return mine.construct(new), theirs.construct(new)
@@ -213,28 +298,59 @@ class Generator:
         dim = self.pick(value.dims)
         if not value.sizes[dim]:
             return None
-        labels = xr.DataArray(np.array(list("pqr"))[self.rng.integers(0, 3, value.sizes[dim])], dims=dim, name="group")
+        labels = xr.DataArray(
+            np.array(list("pqr"))[self.rng.integers(0, 3, value.sizes[dim])], dims=dim, name="group"
+        )
         if "group" in value.dims:
             return None
         # Where elements are equal, each has the derivative of a maximum, which a difference does not see.
-        name = self.pick(("sum", "mean", "prod", "first", "last", "var", *(() if self.is_smooth else ("max", "min", "std", "count", "all", "any"))))
+        name = self.pick(
+            (
+                "sum",
+                "mean",
+                "prod",
+                "first",
+                "last",
+                "var",
+                *(() if self.is_smooth else ("max", "min", "std", "count", "all", "any")),
+            )
+        )
         x, value = x.astype("float64"), value.astype(float)
         if name in ("all", "any"):
-            return getattr((x > 0).groupby(labels), name)(), getattr((value > 0).groupby(labels), name)()
+            return getattr((x > 0).groupby(labels), name)(), getattr(
+                (value > 0).groupby(labels), name
+            )()
         if name == "count":  # of positions, along the groups alone
-            ones = xr.ones_like(value.isel({each: 0 for each in value.dims if each != dim}, drop=True))
+            ones = xr.ones_like(
+                value.isel({each: 0 for each in value.dims if each != dim}, drop=True)
+            )
             return x.groupby(labels).count(), ones.groupby(labels).sum().astype("int64")
-        return getattr(x.groupby(labels), name)(), getattr(value.groupby(labels), name)(skipna=False)
+        return getattr(x.groupby(labels), name)(), getattr(value.groupby(labels), name)(
+            skipna=False
+        )
 
     def interpolate(self):
         x, value = self.pick(self.nodes)
-        names = [n for n in value.dims if n in value.indexes and value.indexes[n].dtype.kind == "f" and value.indexes[n].is_monotonic_increasing
-                 and value.indexes[n].is_unique and value.sizes[n] > 1]  # fmt: skip
+        names = [
+            n
+            for n in value.dims
+            if n in value.indexes
+            and value.indexes[n].dtype.kind == "f"
+            and value.indexes[n].is_monotonic_increasing
+            and value.indexes[n].is_unique
+            and value.sizes[n] > 1
+        ]
         if not names:
             return None
         name = self.pick(names)
-        at = self.pick([12.5, [10.0, 15.0, 33.0, 40.0]] if self.is_smooth else [12.5, [10.0, 15.0, 33.0, 40.0], [1.0, 60.0]])
-        if self.is_smooth and not (value.indexes[name].min() <= 10 and value.indexes[name].max() >= 40):
+        at = self.pick(
+            [12.5, [10.0, 15.0, 33.0, 40.0]]
+            if self.is_smooth
+            else [12.5, [10.0, 15.0, 33.0, 40.0], [1.0, 60.0]]
+        )
+        if self.is_smooth and not (
+            value.indexes[name].min() <= 10 and value.indexes[name].max() >= 40
+        ):
             return None
         return x.astype("float64").interp({name: at}), value.astype(float).interp({name: at})
 
@@ -249,7 +365,14 @@ class Generator:
         x, value = self.pick(self.nodes)
         name, count = self.pick(("head", "tail", "thin")), int(self.rng.integers(1, 4))
         dims = [n for n in value.dims if self.rng.random() < 0.6]
-        return (getattr(x, name)(dict.fromkeys(dims, count)), getattr(value, name)(dict.fromkeys(dims, count))) if dims else None
+        return (
+            (
+                getattr(x, name)(dict.fromkeys(dims, count)),
+                getattr(value, name)(dict.fromkeys(dims, count)),
+            )
+            if dims
+            else None
+        )
 
     def mask(self):
         x, value = self.pick(self.nodes)
@@ -265,16 +388,23 @@ class Generator:
         x, value = self.pick(self.nodes)
         if not value.dims or 0 in value.shape:
             return None
-        dim, x, value = self.pick(value.dims), px.math.tanh(x.astype("float64")), np.tanh(value.astype(float))
+        dim, x, value = (
+            self.pick(value.dims),
+            px.math.tanh(x.astype("float64")),
+            np.tanh(value.astype(float)),
+        )
         exponentials = np.exp(value)
         return self.pick(
             [
-                (x.cumprod(dim), value.cumprod(dim, skipna=False)), (x.clip(-0.5, 0.5), value.clip(-0.5, 0.5)),
-                (x.logsumexp(dim), np.log(exponentials.sum(dim, skipna=False))), (x.softmax(dim), exponentials / exponentials.sum(dim, skipna=False)),
-                (x.expand_dims("one").squeeze("one"), value), (x.drop_coords(dim), value.drop_vars(dim, errors="ignore")),
+                (x.cumprod(dim), value.cumprod(dim, skipna=False)),
+                (x.clip(-0.5, 0.5), value.clip(-0.5, 0.5)),
+                (x.logsumexp(dim), np.log(exponentials.sum(dim, skipna=False))),
+                (x.softmax(dim), exponentials / exponentials.sum(dim, skipna=False)),
+                (x.expand_dims("one").squeeze("one"), value),
+                (x.drop_coords(dim), value.drop_vars(dim, errors="ignore")),
                 (px.full_like(x, 0.5), xr.full_like(value, 0.5)),
             ]
-        )  # fmt: skip
+        )
 
     def update(self):
         x, value = self.pick(self.nodes)
@@ -294,8 +424,16 @@ class Generator:
 
     def nearest(self):
         x, value = self.pick(self.nodes)
-        names = [n for n in value.dims if n in value.indexes and value.indexes[n].dtype.kind == "f" and value.indexes[n].is_monotonic_increasing
-                 and value.indexes[n].is_unique and value.sizes[n] and value.indexes[n].min() <= 11]  # fmt: skip
+        names = [
+            n
+            for n in value.dims
+            if n in value.indexes
+            and value.indexes[n].dtype.kind == "f"
+            and value.indexes[n].is_monotonic_increasing
+            and value.indexes[n].is_unique
+            and value.sizes[n]
+            and value.indexes[n].min() <= 11
+        ]
         if not names:
             return None
         name, key = self.pick(names), self.pick([11.0, [12.0, 33.0, 100.0]])
@@ -306,21 +444,34 @@ class Generator:
         """Any function of the table, by what it is of numbers: xarray says where they meet."""
         name, (x, value) = self.pick(px.math._ELEMENTWISE), self.pick(self.nodes)
         parameters = inspect.signature(getattr(pt, name)).parameters.values()
-        count = ARITY.get(name) or sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        count = ARITY.get(name) or sum(
+            p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters
+        )
         pairs = [(x, value)]
         while len(pairs) < count:
-            fitting = [each for each in self.nodes if all(any(each is one for one in self.fitting(other)) for _, other in pairs)]
+            fitting = [
+                each
+                for each in self.nodes
+                if all(any(each is one for one in self.fitting(other)) for _, other in pairs)
+            ]
             pairs.append(self.pick(fitting or [(px.as_xtensor(0.5), xr.DataArray(0.5))]))
         is_bool = name in BOOLEAN
         if len({n for _, v in pairs for n in v.dims}) > 4 or name in ("polygamma", "complex"):
             return None
         # In (0, 1), where all functions are defined.
-        mine = [(px.math.sigmoid(a.astype("float64")), 1 / (1 + np.exp(-v.astype(float)))) for a, v in pairs]
+        mine = [
+            (px.math.sigmoid(a.astype("float64")), 1 / (1 + np.exp(-v.astype(float))))
+            for a, v in pairs
+        ]
         if is_bool or name in ("where", "switch"):
-            mine = [(a > 0.5, v > 0.5) if is_bool or k == 0 else (a, v) for k, (a, v) in enumerate(mine)]
+            mine = [
+                (a > 0.5, v > 0.5) if is_bool or k == 0 else (a, v) for k, (a, v) in enumerate(mine)
+            ]
         if name == "hyp2f1":  # converges slowly near 1
             mine[3] = mine[3][0] / 2, mine[3][1] / 2
-        result = xr.apply_ufunc(lambda *arrays: getattr(pt, name)(*arrays).eval(), *(v for _, v in mine))
+        result = xr.apply_ufunc(
+            lambda *arrays: getattr(pt, name)(*arrays).eval(), *(v for _, v in mine)
+        )
         return getattr(px.math, name)(*(a for a, _ in mine)), result
 
     def matrix(self):
@@ -333,43 +484,95 @@ class Generator:
         summed = [each for each in value.dims if each != rows][:1]
         eye = np.eye(value.sizes[rows])
         a = px.dot(x, x.rename({rows: columns}), summed) + px.as_xtensor(eye, dims=(rows, columns))
-        b = xr.dot(value, value.rename({rows: columns}), dim=summed) + xr.DataArray(eye, dims=(rows, columns))
+        b = xr.dot(value, value.rename({rows: columns}), dim=summed) + xr.DataArray(
+            eye, dims=(rows, columns)
+        )
         if b.ndim > 4:
             return None
         core = {"input_core_dims": [[rows, columns]]}
         of_matrix = {"output_core_dims": [[rows, columns]], **core}
-        name = self.pick(["cholesky", "inv", "det", "slogdet", "trace", "eigvalsh", "svdvals", "expm", "matrix_power", "norm", "diagonal", "solve"])
+        name = self.pick(
+            [
+                "cholesky",
+                "inv",
+                "det",
+                "slogdet",
+                "trace",
+                "eigvalsh",
+                "svdvals",
+                "expm",
+                "matrix_power",
+                "norm",
+                "diagonal",
+                "solve",
+            ]
+        )
         if name == "inv":  # the rows of an inverse are columns
-            return px.linalg.inv(a, dims=(rows, columns)), xr.apply_ufunc(np.linalg.inv, b, output_core_dims=[[columns, rows]], **core)
+            return px.linalg.inv(a, dims=(rows, columns)), xr.apply_ufunc(
+                np.linalg.inv, b, output_core_dims=[[columns, rows]], **core
+            )
         if name == "slogdet":
-            return px.linalg.slogdet(a, dims=(rows, columns))[1], xr.apply_ufunc(lambda m: np.linalg.slogdet(m)[1], b, **core)
+            return px.linalg.slogdet(a, dims=(rows, columns))[1], xr.apply_ufunc(
+                lambda m: np.linalg.slogdet(m)[1], b, **core
+            )
         if name in ("eigvalsh", "svdvals", "diagonal"):
-            by_numpy = {"eigvalsh": np.linalg.eigvalsh, "svdvals": lambda m: np.linalg.svd(m, compute_uv=False), "diagonal": lambda m: np.diagonal(m, axis1=-2, axis2=-1)}
+            by_numpy = {
+                "eigvalsh": np.linalg.eigvalsh,
+                "svdvals": lambda m: np.linalg.svd(m, compute_uv=False),
+                "diagonal": lambda m: np.diagonal(m, axis1=-2, axis2=-1),
+            }
             mode = f"n{next(self.counter)}"
-            return getattr(px.linalg, name)(a, dims=(rows, columns), mode=mode), xr.apply_ufunc(by_numpy[name], b, output_core_dims=[[mode]], **core)
+            return getattr(px.linalg, name)(a, dims=(rows, columns), mode=mode), xr.apply_ufunc(
+                by_numpy[name], b, output_core_dims=[[mode]], **core
+            )
         if name == "solve":
             right, numbers = px.as_xtensor(eye[0], dims=columns), xr.DataArray(eye[0], dims=columns)
-            found = xr.apply_ufunc(lambda m, v: np.linalg.solve(m, np.broadcast_to(v, m.shape[:-1])[..., None])[..., 0], b, numbers,
-                                   input_core_dims=[[rows, columns], [columns]], output_core_dims=[[rows]])  # fmt: skip
+            found = xr.apply_ufunc(
+                lambda m, v: np.linalg.solve(m, np.broadcast_to(v, m.shape[:-1])[..., None])[
+                    ..., 0
+                ],
+                b,
+                numbers,
+                input_core_dims=[[rows, columns], [columns]],
+                output_core_dims=[[rows]],
+            )
             return px.linalg.solve(a, right, dims=(rows, columns)), found
         if name == "matrix_power":
-            return px.linalg.matrix_power(a, 2, dims=(rows, columns)), xr.apply_ufunc(lambda m: m @ m, b, **of_matrix)
-        scalars = {"det": np.linalg.det, "trace": lambda m: np.trace(m, axis1=-2, axis2=-1), "norm": lambda m: np.linalg.norm(m, axis=(-2, -1))}
+            return px.linalg.matrix_power(a, 2, dims=(rows, columns)), xr.apply_ufunc(
+                lambda m: m @ m, b, **of_matrix
+            )
+        scalars = {
+            "det": np.linalg.det,
+            "trace": lambda m: np.trace(m, axis1=-2, axis2=-1),
+            "norm": lambda m: np.linalg.norm(m, axis=(-2, -1)),
+        }
         if name in scalars:
-            return getattr(px.linalg, name)(a, dims=(rows, columns)), xr.apply_ufunc(scalars[name], b, **core)
+            return getattr(px.linalg, name)(a, dims=(rows, columns)), xr.apply_ufunc(
+                scalars[name], b, **core
+            )
         by_scipy = {"cholesky": np.linalg.cholesky, "expm": scipy.linalg.expm}
-        return getattr(px.linalg, name)(a, dims=(rows, columns)), xr.apply_ufunc(by_scipy[name], b, **of_matrix)
+        return getattr(px.linalg, name)(a, dims=(rows, columns)), xr.apply_ufunc(
+            by_scipy[name], b, **of_matrix
+        )
 
     def convolution(self):
         x, value = self.pick(self.nodes)
         dims = [name for name in value.dims if value.sizes[name] > 1]
         if not dims:
             return None
-        dim, kernel, mode = self.pick(dims), self.rng.normal(size=2), self.pick(["full", "valid", "same"])
+        dim, kernel, mode = (
+            self.pick(dims),
+            self.rng.normal(size=2),
+            self.pick(["full", "valid", "same"]),
+        )
         x, value = px.math.tanh(x.astype("float64")), np.tanh(value.astype(float))
         of_last = np.vectorize(lambda row: np.convolve(row, kernel, mode), signature="(n)->(m)")
-        found = xr.apply_ufunc(of_last, value, input_core_dims=[[dim]], output_core_dims=[[dim]], exclude_dims={dim})
-        return px.signal.convolve1d(x, px.as_xtensor(kernel, dims="tap"), mode, dims=(dim, "tap")), found
+        found = xr.apply_ufunc(
+            of_last, value, input_core_dims=[[dim]], output_core_dims=[[dim]], exclude_dims={dim}
+        )
+        return px.signal.convolve1d(
+            x, px.as_xtensor(kernel, dims="tap"), mode, dims=(dim, "tap")
+        ), found
 
     def loop(self):
         x, value = self.pick(self.nodes)
@@ -400,14 +603,23 @@ class Generator:
 
     def stacked_index(self):
         x, value = self.pick(self.nodes)
-        dims = [name for name in value.dims if name in value.indexes and value.indexes[name].is_unique and value.sizes[name]]
+        dims = [
+            name
+            for name in value.dims
+            if name in value.indexes and value.indexes[name].is_unique and value.sizes[name]
+        ]
         if len(dims) < 2:
             return None
-        names, new = [str(each) for each in self.rng.permutation(dims)[:2]], f"n{next(self.counter)}"
+        names, new = (
+            [str(each) for each in self.rng.permutation(dims)[:2]],
+            f"n{next(self.counter)}",
+        )
         mine, theirs = x.stack({new: names}, create_index=True), value.stack({new: names})
         if self.rng.integers(2):
             label = self.pick(value.indexes[names[0]].tolist())
-            return mine.sel({names[0]: label}), theirs.sel({names[0]: label}).reset_coords(names[0], drop=True)
+            return mine.sel({names[0]: label}), theirs.sel({names[0]: label}).reset_coords(
+                names[0], drop=True
+            )
         some = sorted(self.rng.permutation(theirs.sizes[new])[: self.rng.integers(1, 5)].tolist())
         return mine.isel({new: some}).unstack(new), theirs.isel({new: some}).unstack(new)
 
@@ -429,7 +641,9 @@ def assert_same(expression, got, expected):
     for name, labels in expression.coords.items():
         np.testing.assert_array_equal(labels, expected.coords[name].values)
     assert got.dims == expected.dims and set(got.coords) == set(expression.coords)
-    np.testing.assert_allclose(got.values.astype(float), expected.values.astype(float), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(
+        got.values.astype(float), expected.values.astype(float), rtol=1e-9, atol=1e-11
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -447,15 +661,22 @@ def test_derivatives(seed):
     made = Generator(seed, is_smooth=True)
     for _ in range(20):
         made.step()
-    loss = sum((px.math.tanh(x.astype("float64")).mean() for x, value in made.nodes[4:] if value.size), px.as_xtensor(0.0))
+    loss = sum(
+        (px.math.tanh(x.astype("float64")).mean() for x, value in made.nodes[4:] if value.size),
+        px.as_xtensor(0.0),
+    )
     variables = [x for x, _ in made.inputs]
     gradients = bt.grad(loss, variables, disconnected_inputs="ignore")
     assert [g.dims for g in gradients] == [x.dims for x in variables]
     f = bt.function(variables, loss, on_unused_input="ignore")
     values = [value for _, value in made.inputs]
-    directions = [xr.zeros_like(v) + np.random.default_rng(seed).normal(size=v.shape) for v in values]
+    directions = [
+        xr.zeros_like(v) + np.random.default_rng(seed).normal(size=v.shape) for v in values
+    ]
     step = 1e-6
-    up, down = (float(f(*(v + sign * step * d for v, d in zip(values, directions)))) for sign in (1, -1))
+    up, down = (
+        float(f(*(v + sign * step * d for v, d in zip(values, directions)))) for sign in (1, -1)
+    )
     slopes = bt.function(variables, gradients, on_unused_input="ignore")(*values)
     along = sum(float((g * d).sum()) for g, d in zip(slopes, directions))
     assert along == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-7)
@@ -463,12 +684,21 @@ def test_derivatives(seed):
 
 def test_data_arrays_in_any_order_of_dimensions():
     x = px.xtensor("x", dims=(px.Dim("country", coords=["DE", "FR"]), "year"))
-    value = xr.DataArray(np.arange(6.0).reshape(3, 2), dims=("year", "country"), coords={"country": ["DE", "FR"]})
+    value = xr.DataArray(
+        np.arange(6.0).reshape(3, 2), dims=("year", "country"), coords={"country": ["DE", "FR"]}
+    )
     out = bt.function([x], 2 * x)(value)
-    assert isinstance(out, xr.DataArray) and out.dims == ("country", "year") and list(out.coords["country"].values) == ["DE", "FR"]
+    assert (
+        isinstance(out, xr.DataArray)
+        and out.dims == ("country", "year")
+        and list(out.coords["country"].values) == ["DE", "FR"]
+    )
     xr.testing.assert_equal(out, 2 * value.transpose("country", "year"))
     f = bt.function([x], x.sum("year"), name="f")
-    for wrong, message in ((value.rename(year="time"), "expected the dimensions"), (value.assign_coords(country=["FR", "DE"]), "are not those of the variable")):
+    for wrong, message in (
+        (value.rename(year="time"), "expected the dimensions"),
+        (value.assign_coords(country=["FR", "DE"]), "are not those of the variable"),
+    ):
         with pytest.raises(ValueError, match=message):
             f(wrong)
         with pytest.raises(ValueError, match=message):
@@ -476,12 +706,17 @@ def test_data_arrays_in_any_order_of_dimensions():
 
 
 def test_data_arrays_in_expressions():
-    value = xr.DataArray([1.0, 2.0], dims="year", coords={"year": [1990, 2000], "name": "values"}, name="v")
+    value = xr.DataArray(
+        [1.0, 2.0], dims="year", coords={"year": [1990, 2000], "name": "values"}, name="v"
+    )
     x = px.xtensor("x", dims="year")
     for made in (x + value, px.math.add(value, x), px.as_xtensor(value) + x):
         assert list(made.coords["year"]) == [1990, 2000]
         assert made.eval({x: np.ones(2)}).values.tolist() == [2.0, 3.0]
-    assert px.xtensor_shared(value, name="s").get_value().coords["year"].values.tolist() == [1990, 2000]
+    assert px.xtensor_shared(value, name="s").get_value().coords["year"].values.tolist() == [
+        1990,
+        2000,
+    ]
     assert (px.xtensor_shared(value) * 2).sel(year=2000).eval() == 4
     with pytest.raises(ValueError, match="the array has the dimensions"):
         px.as_xtensor(value, dims="time")

@@ -14,15 +14,27 @@ DRAW = np.random.default_rng(7)
 COORDS = {"b": [10.0, 20.0, 40.0, 50.0]}
 FACTOR = DRAW.normal(size=(3, 3))
 VALUES = {
-    "x": DRAW.uniform(0.1, 0.9, (3, 4)), "y": DRAW.uniform(0.1, 0.9, 4), "z": DRAW.uniform(0.1, 0.9, (4, 3)), "m": FACTOR @ FACTOR.T + 3 * np.eye(3),
-    "r": DRAW.normal(size=3), "c": DRAW.normal(size=3), "k": DRAW.normal(size=2), "q": DRAW.uniform(0.1, 0.9, (3, 4, 2)), "i": np.array([2, 0, 1]),
-}  # fmt: skip
+    "x": DRAW.uniform(0.1, 0.9, (3, 4)),
+    "y": DRAW.uniform(0.1, 0.9, 4),
+    "z": DRAW.uniform(0.1, 0.9, (4, 3)),
+    "m": FACTOR @ FACTOR.T + 3 * np.eye(3),
+    "r": DRAW.normal(size=3),
+    "c": DRAW.normal(size=3),
+    "k": DRAW.normal(size=2),
+    "q": DRAW.uniform(0.1, 0.9, (3, 4, 2)),
+    "i": np.array([2, 0, 1]),
+}
 LABELLED = {
-    "x": px.xtensor("x", dims=("a", px.Dim("b", coords=COORDS["b"])), shape=(3, None)), "y": px.xtensor("y", dims="b", shape=(4,)),
-    "z": px.xtensor("z", dims=("b", "a"), shape=(4, 3)), "m": px.xtensor("m", dims=("row", "col"), shape=(3, 3)), "r": px.xtensor("r", dims="row", shape=(3,)),
-    "c": px.xtensor("c", dims="col", shape=(3,)), "k": px.xtensor("k", dims="tap", shape=(2,)), "q": px.xtensor("q", dims=("a", "b", "d"), shape=(3, 4, 2)),
+    "x": px.xtensor("x", dims=("a", px.Dim("b", coords=COORDS["b"])), shape=(3, None)),
+    "y": px.xtensor("y", dims="b", shape=(4,)),
+    "z": px.xtensor("z", dims=("b", "a"), shape=(4, 3)),
+    "m": px.xtensor("m", dims=("row", "col"), shape=(3, 3)),
+    "r": px.xtensor("r", dims="row", shape=(3,)),
+    "c": px.xtensor("c", dims="col", shape=(3,)),
+    "k": px.xtensor("k", dims="tap", shape=(2,)),
+    "q": px.xtensor("q", dims=("a", "b", "d"), shape=(3, 4, 2)),
     "i": px.xtensor("i", dims="p", shape=(3,), dtype="int64"),
-}  # fmt: skip
+}
 X, Y, Z, M, R, C, K, Q, I = LABELLED.values()
 x, y, z, m, r, c, k, q, i = (each.values for each in LABELLED.values())
 RC = ("row", "col")
@@ -31,10 +43,24 @@ S = px.math
 
 def elementwise(name):
     """Operands that meet by names, and the same with axes put in place."""
-    counts = {"where": 3, "switch": 3, "clip": 3, "betainc": 3, "betaincinv": 3, "hyp2f1": 4, "logaddexp": 2, "and_": 2, "or_": 2}
+    counts = {
+        "where": 3,
+        "switch": 3,
+        "clip": 3,
+        "betainc": 3,
+        "betaincinv": 3,
+        "hyp2f1": 4,
+        "logaddexp": 2,
+        "and_": 2,
+        "or_": 2,
+    }
     import inspect
 
-    required = [p for p in inspect.signature(getattr(pt, name)).parameters.values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    required = [
+        p
+        for p in inspect.signature(getattr(pt, name)).parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
     count = counts.get(name, len(required))
     operands, plain = [X, Y, Z, X][:count], [x, y, z.T, x][:count]
     if name in ("and_", "or_", "xor", "invert") or name.startswith("bitwise"):
@@ -126,7 +152,14 @@ CASES = {
 }  # fmt: skip
 
 # Compared with xarray alone: the same without names would be what the library composes.
-ONLY_XARRAY = {"windows.groupby", "windows.GroupBy", "windows.rolling", "windows.Rolling", "windows.shift", "windows.interp"}
+ONLY_XARRAY = {
+    "windows.groupby",
+    "windows.GroupBy",
+    "windows.rolling",
+    "windows.Rolling",
+    "windows.shift",
+    "windows.interp",
+}
 # Draws of every distribution are compared with those of tensors in test_blockwise; the others make functions.
 OTHERS = {"math.labelled", *(f"random.{name}" for name in px.random.__all__)}
 MODULES = ("math", "reduction", "shape", "linalg", "signal", "selection", "windows", "random")
@@ -139,7 +172,9 @@ def test_every_name_has_a_case():
 
 
 def compiled(outputs):
-    return bt.function([each.values for each in LABELLED.values()], outputs, on_unused_input="ignore")
+    return bt.function(
+        [each.values for each in LABELLED.values()], outputs, on_unused_input="ignore"
+    )
 
 
 def with_gradients(found):
@@ -192,8 +227,14 @@ def test_methods_are_those_of_tensors(name):
 def test_every_method_has_a_case():
     """Methods are functions of the modules, cases above, or described here."""
     functions = {name for module in MODULES for name in getattr(px, module).__all__} | {"loc"}
-    about = set("as_numpy coords dims dimensions dtype name ndim shape size sizes static_shape type values".split())  # what a variable is
-    as_tensors = set("auto_name broadcastable clone get_parents index owner owner_op owner_op_and_inputs tag".split())  # those of `values`
-    other = set("dprint eval get_axis_num get_value set_value drop_vars".split())  # test_basics, test_labelled_inputs
+    about = set(
+        "as_numpy coords dims dimensions dtype name ndim shape size sizes static_shape type values".split()
+    )  # what a variable is
+    as_tensors = set(
+        "auto_name broadcastable clone get_parents index owner owner_op owner_op_and_inputs tag".split()
+    )  # those of `values`
+    other = set(
+        "dprint eval get_axis_num get_value set_value drop_vars".split()
+    )  # test_basics, test_labelled_inputs
     public = {name for name in dir(px.XTensorVariable) if not name.startswith("_")}
     assert public - functions - METHODS.keys() - about - as_tensors - other == set()

@@ -13,7 +13,13 @@ from bitale.tensor.random.basic import *
 from bitale.tensor.random import basic, classes as classes
 from bitale.tensor.random.custom import RandomVariable, distribution, from_quantile
 from bitale.tensor.random.stream import RandomStream
-from bitale.tensor.random.variable import as_rng, default_rng, random_generator_type, rng, shared_rng
+from bitale.tensor.random.variable import (
+    as_rng,
+    default_rng,
+    random_generator_type,
+    rng,
+    shared_rng,
+)
 
 __all__ = [
     "RandomGeneratorType",

@@ -46,7 +46,9 @@ def _as_size(size: Any, who: str) -> list[TensorVariable] | None:
         return [length]
     known = length.type.shape[0]
     if length.ndim != 1 or known is None:
-        raise ValueError(f"{who}: size is a length, a list of lengths or a vector of known length, got {size!r}")
+        raise ValueError(
+            f"{who}: size is a length, a list of lengths or a vector of known length, got {size!r}"
+        )
     return [length[i] for i in range(known)]
 
 
@@ -56,20 +58,36 @@ def _parameters(*given: Any) -> list[TensorVariable]:
 
 def _with_dtype(draw: TensorVariable, dtype: Any, who: str) -> TensorVariable:
     is_float = draw.dtype.startswith("float")
-    wanted = np.dtype(config.floatX if dtype == "floatX" or (dtype is None and is_float) else dtype or draw.dtype)
+    wanted = np.dtype(
+        config.floatX if dtype == "floatX" or (dtype is None and is_float) else dtype or draw.dtype
+    )
     if wanted.kind != ("f" if is_float else "i") and not (not is_float and wanted.kind in "bu"):
-        raise ValueError(f"{who}: draws are {'float' if is_float else 'whole'} numbers, they can't be {wanted}")
+        raise ValueError(
+            f"{who}: draws are {'float' if is_float else 'whole'} numbers, they can't be {wanted}"
+        )
     if wanted.name == draw.dtype:
         return draw
-    return _core.cast(draw if is_float or who in _ZERO_OR_ONE else _within(draw, wanted, who), wanted.name)
+    return _core.cast(
+        draw if is_float or who in _ZERO_OR_ONE else _within(draw, wanted, who), wanted.name
+    )
 
 
 def _within(draw: TensorVariable, dtype: np.dtype[Any], who: str) -> TensorVariable:
     """The draw; a ValueError in a call in which a number is not one of dtype's."""
-    low, high = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1))
-    holds = _core.and_(_core.ge(draw.min(), low), _core.le(draw.max(), high)) if low >= 0 or dtype.itemsize < 8 else None
+    low, high = (
+        (0, 1)
+        if dtype.kind == "b"
+        else (int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1))
+    )
+    holds = (
+        _core.and_(_core.ge(draw.min(), low), _core.le(draw.max(), high))
+        if low >= 0 or dtype.itemsize < 8
+        else None
+    )
     message = f"{who}: a number was drawn that is none of {dtype}'s, which are from {low} to {high}"
-    checked: TensorVariable = CheckAndRaise(ValueError, message)(draw, *([] if holds is None else [holds]))
+    checked: TensorVariable = CheckAndRaise(ValueError, message)(
+        draw, *([] if holds is None else [holds])
+    )
     return checked
 
 
@@ -84,15 +102,27 @@ class Distribution(Protocol):
 
     @overload
     def __call__(
-        self, *parameters: TensorLike, size: ShapeLike | None = None, rng: Any = None, dtype: DTypeLike = None, name: str | None = None,
-        return_next_rng: Literal[False] = False, **named: Any,
-    ) -> TensorVariable: ...  # fmt: skip
+        self,
+        *parameters: TensorLike,
+        size: ShapeLike | None = None,
+        rng: Any = None,
+        dtype: DTypeLike = None,
+        name: str | None = None,
+        return_next_rng: Literal[False] = False,
+        **named: Any,
+    ) -> TensorVariable: ...
 
     @overload
     def __call__(
-        self, *parameters: TensorLike, size: ShapeLike | None = None, rng: Any = None, dtype: DTypeLike = None, name: str | None = None,
-        return_next_rng: Literal[True], **named: Any,
-    ) -> tuple[RandomGeneratorVariable, TensorVariable]: ...  # fmt: skip
+        self,
+        *parameters: TensorLike,
+        size: ShapeLike | None = None,
+        rng: Any = None,
+        dtype: DTypeLike = None,
+        name: str | None = None,
+        return_next_rng: Literal[True],
+        **named: Any,
+    ) -> tuple[RandomGeneratorVariable, TensorVariable]: ...
 
 
 class _Source:
@@ -106,7 +136,9 @@ class _Source:
         self.rng, drawn = _core.random_draw(name, self.rng, _parameters(*parameters), size)
         return drawn
 
-    def composed(self, name: str, parameters: tuple[TensorLike, ...], size: Lengths) -> TensorVariable:
+    def composed(
+        self, name: str, parameters: tuple[TensorLike, ...], size: Lengths
+    ) -> TensorVariable:
         drawn: TensorVariable
         self.rng, drawn = _core.composed_draw(name, self.rng, _parameters(*parameters), size)
         return drawn
@@ -125,7 +157,9 @@ def _generator(rng: Any, who: str) -> tuple[Any, bool]:
         return rng, False
     if isinstance(rng, (np.random.Generator, Stream)):
         return as_rng(rng), False
-    raise TypeError(f"{who}: expected a random generator, such as pt.random.rng() or pt.random.shared_rng(seed=1), got {rng!r}")
+    raise TypeError(
+        f"{who}: expected a random generator, such as pt.random.rng() or pt.random.shared_rng(seed=1), got {rng!r}"
+    )
 
 
 def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
@@ -139,13 +173,24 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
         raise TypeError(f"{who}: expected a function of a generator, the parameters, and size")
 
     @functools.wraps(make)
-    def function(*args: Any, rng: Any = None, dtype: Any = None, name: str | None = None, return_next_rng: bool = False, **kwargs: Any) -> Any:
+    def function(
+        *args: Any,
+        rng: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+        return_next_rng: bool = False,
+        **kwargs: Any,
+    ) -> Any:
         bound = own.bind(None, *args, **kwargs)
         bound.apply_defaults()
         given, is_own = _generator(rng, who)
         source = _Source(given)
         source_name = next(iter(own.parameters))
-        arguments = {**bound.arguments, source_name: source, "size": _as_size(bound.arguments["size"], who)}
+        arguments = {
+            **bound.arguments,
+            source_name: source,
+            "size": _as_size(bound.arguments["size"], who),
+        }
         out = make(**arguments)
         out = _with_dtype(out, dtype, who) if who not in _KEEPS_DTYPE else out
         if name is not None:
@@ -154,17 +199,28 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
             given.default_update = source.rng
         return (source.rng, out) if return_next_rng else out
 
-    keywords = [inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=default) for word, default in
-                (("rng", None), ("dtype", None), ("name", None), ("return_next_rng", False))]
+    keywords = [
+        inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for word, default in (
+            ("rng", None),
+            ("dtype", None),
+            ("name", None),
+            ("return_next_rng", False),
+        )
+    ]
     positional = list(own.parameters.values())[1:]
-    function.__signature__ = own.replace(parameters=[*positional, *keywords], return_annotation=inspect.Signature.empty)  # type: ignore[attr-defined]
+    function.__signature__ = own.replace(
+        parameters=[*positional, *keywords], return_annotation=inspect.Signature.empty
+    )  # type: ignore[attr-defined]
     return function
 
 
 def _distribution(make: Callable[..., TensorVariable]) -> Distribution:
     """One of the distributions here: a function of the module, and a method of generators."""
     function: Distribution = _as_function(make)
-    function.__doc__ = document(make, [name for name in list(inspect.signature(make).parameters)[1:] if name != "size"])
+    function.__doc__ = document(
+        make, [name for name in list(inspect.signature(make).parameters)[1:] if name != "size"]
+    )
     METHODS[make.__name__] = function
     return function
 
@@ -178,7 +234,9 @@ _ZERO_OR_ONE = {"bernoulli"}
 
 
 @_distribution
-def uniform(source: _Source, low: TensorLike = 0.0, high: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def uniform(
+    source: _Source, low: TensorLike = 0.0, high: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the continuous uniform distribution.
 
     low: Lower end of the interval, included.
@@ -188,7 +246,9 @@ def uniform(source: _Source, low: TensorLike = 0.0, high: TensorLike = 1.0, size
 
 
 @_distribution
-def normal(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def normal(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the normal distribution.
 
     loc: Mean.
@@ -204,7 +264,9 @@ def standard_normal(source: _Source, size: Lengths = None) -> TensorVariable:
 
 
 @_distribution
-def lognormal(source: _Source, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def lognormal(
+    source: _Source, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the log-normal distribution.
 
     mean: Mean of the logarithm.
@@ -223,7 +285,13 @@ def exponential(source: _Source, scale: TensorLike = 1.0, size: Lengths = None) 
 
 
 @_distribution
-def gamma(source: _Source, shape: TensorLike, rate: TensorLike | None = None, scale: TensorLike | None = None, size: Lengths = None) -> TensorVariable:
+def gamma(
+    source: _Source,
+    shape: TensorLike,
+    rate: TensorLike | None = None,
+    scale: TensorLike | None = None,
+    size: Lengths = None,
+) -> TensorVariable:
     """Draw from the gamma distribution.
 
     shape: Shape, non-negative.
@@ -232,7 +300,9 @@ def gamma(source: _Source, shape: TensorLike, rate: TensorLike | None = None, sc
     The mean is ``shape * scale``.
     """
     if (rate is None) == (scale is None):
-        raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
+        raise ValueError(
+            "gamma: expected either scale or rate, " + ("got none" if rate is None else "got both")
+        )
     if scale is None:
         warn_deprecated("gamma's argument rate", "scale, its inverse", stacklevel=4)
         (inverse,) = _parameters(rate)
@@ -241,7 +311,9 @@ def gamma(source: _Source, shape: TensorLike, rate: TensorLike | None = None, sc
 
 
 @_distribution
-def beta(source: _Source, alpha: TensorLike, beta: TensorLike, size: Lengths = None) -> TensorVariable:
+def beta(
+    source: _Source, alpha: TensorLike, beta: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the beta distribution.
 
     alpha: First parameter, positive.
@@ -270,7 +342,9 @@ def weibull(source: _Source, shape: TensorLike, size: Lengths = None) -> TensorV
 
 
 @_distribution
-def laplace(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def laplace(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the Laplace distribution.
 
     loc: Mean.
@@ -280,7 +354,9 @@ def laplace(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, siz
 
 
 @_distribution
-def logistic(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def logistic(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the logistic distribution.
 
     loc: Mean.
@@ -300,7 +376,9 @@ def rayleigh(source: _Source, scale: TensorLike = 1.0, size: Lengths = None) -> 
 
 
 @_distribution
-def wald(source: _Source, mean: TensorLike = 1.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def wald(
+    source: _Source, mean: TensorLike = 1.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the Wald (inverse Gaussian) distribution.
 
     mean: Mean, positive.
@@ -310,7 +388,9 @@ def wald(source: _Source, mean: TensorLike = 1.0, scale: TensorLike = 1.0, size:
 
 
 @_distribution
-def vonmises(source: _Source, mu: TensorLike, kappa: TensorLike, size: Lengths = None) -> TensorVariable:
+def vonmises(
+    source: _Source, mu: TensorLike, kappa: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the von Mises distribution on the interval [-pi, pi].
 
     mu: Mode.
@@ -320,7 +400,9 @@ def vonmises(source: _Source, mu: TensorLike, kappa: TensorLike, size: Lengths =
 
 
 @_distribution
-def triangular(source: _Source, left: TensorLike, mode: TensorLike, right: TensorLike, size: Lengths = None) -> TensorVariable:
+def triangular(
+    source: _Source, left: TensorLike, mode: TensorLike, right: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the triangular distribution.
 
     left: Lower end.
@@ -360,7 +442,9 @@ def binomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None
 
 
 @_distribution
-def negative_binomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None) -> TensorVariable:
+def negative_binomial(
+    source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the negative binomial distribution of the number of failures before a number of successes.
 
     n: Number of successes, positive; it need not be an integer.
@@ -370,7 +454,9 @@ def negative_binomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengt
 
 
 @_distribution
-def hypergeometric(source: _Source, ngood: TensorLike, nbad: TensorLike, nsample: TensorLike, size: Lengths = None) -> TensorVariable:
+def hypergeometric(
+    source: _Source, ngood: TensorLike, nbad: TensorLike, nsample: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the hypergeometric distribution of successes without replacement.
 
     ngood: Number of good elements.
@@ -381,7 +467,9 @@ def hypergeometric(source: _Source, ngood: TensorLike, nbad: TensorLike, nsample
 
 
 @_distribution
-def integers(source: _Source, low: TensorLike, high: TensorLike | None = None, size: Lengths = None) -> TensorVariable:
+def integers(
+    source: _Source, low: TensorLike, high: TensorLike | None = None, size: Lengths = None
+) -> TensorVariable:
     """Draw integers from a discrete uniform distribution.
 
     low: Lower end, included; or the upper end, with a lower end of 0, where `high` is None.
@@ -404,7 +492,9 @@ def bernoulli(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVar
 
 
 @_distribution
-def halfnormal(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def halfnormal(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the half-normal distribution.
 
     loc: Lower end.
@@ -414,7 +504,9 @@ def halfnormal(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, 
 
 
 @_distribution
-def pareto(source: _Source, b: TensorLike, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def pareto(
+    source: _Source, b: TensorLike, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the Pareto distribution.
 
     b: Shape, positive.
@@ -425,7 +517,9 @@ def pareto(source: _Source, b: TensorLike, scale: TensorLike = 1.0, size: Length
 
 
 @_distribution
-def gumbel(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def gumbel(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the right-skewed Gumbel distribution.
 
     loc: Mode.
@@ -436,7 +530,9 @@ def gumbel(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size
 
 
 @_distribution
-def cauchy(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def cauchy(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the Cauchy distribution.
 
     loc: Median.
@@ -447,7 +543,9 @@ def cauchy(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size
 
 
 @_distribution
-def halfcauchy(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def halfcauchy(
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
+) -> TensorVariable:
     """Draw from the half-Cauchy distribution.
 
     loc: Lower end.
@@ -458,7 +556,9 @@ def halfcauchy(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, 
 
 
 @_distribution
-def invgamma(source: _Source, shape: TensorLike, scale: TensorLike, size: Lengths = None) -> TensorVariable:
+def invgamma(
+    source: _Source, shape: TensorLike, scale: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the inverse gamma distribution.
 
     shape: Shape, positive.
@@ -469,7 +569,13 @@ def invgamma(source: _Source, shape: TensorLike, scale: TensorLike, size: Length
 
 
 @_distribution
-def truncexpon(source: _Source, b: TensorLike, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def truncexpon(
+    source: _Source,
+    b: TensorLike,
+    loc: TensorLike = 0.0,
+    scale: TensorLike = 1.0,
+    size: Lengths = None,
+) -> TensorVariable:
     """Draw from the truncated exponential distribution.
 
     b: Length of the interval in units of `scale`.
@@ -482,7 +588,12 @@ def truncexpon(source: _Source, b: TensorLike, loc: TensorLike = 0.0, scale: Ten
 
 @_distribution
 def truncated_normal(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, lower: TensorLike = -np.inf, upper: TensorLike = np.inf, size: Lengths = None
+    source: _Source,
+    loc: TensorLike = 0.0,
+    scale: TensorLike = 1.0,
+    lower: TensorLike = -np.inf,
+    upper: TensorLike = np.inf,
+    size: Lengths = None,
 ) -> TensorVariable:
     """Draw from the truncated normal distribution.
 
@@ -496,7 +607,13 @@ def truncated_normal(
 
 
 @_distribution
-def t(source: _Source, df: TensorLike, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def t(
+    source: _Source,
+    df: TensorLike,
+    loc: TensorLike = 0.0,
+    scale: TensorLike = 1.0,
+    size: Lengths = None,
+) -> TensorVariable:
     """Draw from Student's t distribution.
 
     df: Degrees of freedom, positive.
@@ -507,7 +624,13 @@ def t(source: _Source, df: TensorLike, loc: TensorLike = 0.0, scale: TensorLike 
 
 
 @_distribution
-def gengamma(source: _Source, alpha: TensorLike = 1.0, p: TensorLike = 1.0, lambd: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
+def gengamma(
+    source: _Source,
+    alpha: TensorLike = 1.0,
+    p: TensorLike = 1.0,
+    lambd: TensorLike = 1.0,
+    size: Lengths = None,
+) -> TensorVariable:
     """Draw from the generalised gamma distribution.
 
     alpha: Shape of the power.
@@ -519,7 +642,9 @@ def gengamma(source: _Source, alpha: TensorLike = 1.0, p: TensorLike = 1.0, lamb
 
 
 @_distribution
-def betabinom(source: _Source, n: TensorLike, a: TensorLike, b: TensorLike, size: Lengths = None) -> TensorVariable:
+def betabinom(
+    source: _Source, n: TensorLike, a: TensorLike, b: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the beta-binomial distribution of the number of successes.
 
     n: Number of trials.
@@ -537,7 +662,13 @@ METHODS["nbinom"] = nbinom
 
 
 @_distribution
-def multivariate_normal(source: _Source, mean: TensorLike, cov: TensorLike, size: Lengths = None, method: str = "cholesky") -> TensorVariable:
+def multivariate_normal(
+    source: _Source,
+    mean: TensorLike,
+    cov: TensorLike,
+    size: Lengths = None,
+    method: str = "cholesky",
+) -> TensorVariable:
     """Draw from the multivariate normal distribution.
 
     mean: Mean vectors.
@@ -572,7 +703,9 @@ def dirichlet(source: _Source, alphas: TensorLike, size: Lengths = None) -> Tens
 
 
 @_distribution
-def multinomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None) -> TensorVariable:
+def multinomial(
+    source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None
+) -> TensorVariable:
     """Draw from the multinomial distribution of counts.
 
     n: Number of trials.
@@ -591,7 +724,13 @@ def permutation(source: _Source, x: TensorLike, size: Lengths = None) -> TensorV
 
 
 @_distribution
-def choice(source: _Source, a: TensorLike, size: Lengths = None, replace: bool = True, p: TensorLike | None = None) -> TensorVariable:
+def choice(
+    source: _Source,
+    a: TensorLike,
+    size: Lengths = None,
+    replace: bool = True,
+    p: TensorLike | None = None,
+) -> TensorVariable:
     """Draw elements at random.
 
     a: Tensor along whose first axis to choose, or number of integers to choose from.
@@ -601,5 +740,6 @@ def choice(source: _Source, a: TensorLike, size: Lengths = None, replace: bool =
     """
     weights = None if p is None else _parameters(p)[0]
     return source.take(_core.random_choice, *_parameters(a), size, replace, weights)
+
 
 __getattr__ = finder(__name__, "tensor.random.classes")

@@ -33,7 +33,9 @@ def _lengths(size: Any, parameters: Any) -> Any:
         return size
     out = []
     for axis in range(-ndim, 0):
-        lengths = [one.shape[axis] for one in given if one.ndim >= -axis and one.type.shape[axis] != 1]
+        lengths = [
+            one.shape[axis] for one in given if one.ndim >= -axis and one.type.shape[axis] != 1
+        ]
         out.append(lengths[0] if lengths else _core.as_tensor_variable(1))
     return out
 
@@ -53,7 +55,9 @@ class Draws:
     def of(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> TensorVariable:
         """A draw by any function that takes rng and return_next_rng."""
         out: TensorVariable
-        self._source.rng, out = function(*args, **kwargs, rng=self._source.rng, return_next_rng=True)
+        self._source.rng, out = function(
+            *args, **kwargs, rng=self._source.rng, return_next_rng=True
+        )
         return out
 
 
@@ -126,7 +130,13 @@ def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
         given = {name: _core.as_tensor_variable(value) for name, value in parameters.items()}
         lengths = _lengths(size, given.values())
         u = _core.maximum(source.draw("random", (), lengths), 2.0**-54)  # excludes 0
-        points: TensorVariable = quantile(u, **{name: value if value.ndim == 0 else _core.broadcast_to(value, lengths) for name, value in given.items()})
+        points: TensorVariable = quantile(
+            u,
+            **{
+                name: value if value.ndim == 0 else _core.broadcast_to(value, lengths)
+                for name, value in given.items()
+            },
+        )
         return points
 
     make.__name__, make.__doc__ = quantile.__name__, quantile.__doc__
@@ -155,34 +165,50 @@ class _Draw(Op):
 
     def perform(self, node: Apply, inputs: Any, output_storage: Any) -> None:
         rng, count = inputs[0], self.lengths or 0
-        size = None if self.lengths is None else tuple(int(length) for length in inputs[1 : 1 + count])
+        size = (
+            None if self.lengths is None else tuple(int(length) for length in inputs[1 : 1 + count])
+        )
         if isinstance(rng, Stream):
-            generator, after = np.random.Generator(np.random.Philox(key=rng.fold(0).key)), Stream(rng.key, rng.drawn + 1)
+            generator, after = (
+                np.random.Generator(np.random.Philox(key=rng.fold(0).key)),
+                Stream(rng.key, rng.drawn + 1),
+            )
         else:
             generator = after = rng
         drawn = np.asarray(self.distribution.rng_fn(generator, *inputs[1 + count :], size))
         if drawn.ndim != self.ndim:
-            raise ValueError(f"{self.distribution.name}: rng_fn gave {drawn.ndim} dimensions, expected {self.ndim}")
+            raise ValueError(
+                f"{self.distribution.name}: rng_fn gave {drawn.ndim} dimensions, expected {self.ndim}"
+            )
         output_storage[0][0], output_storage[1][0] = after, drawn.astype(self.dtype)
 
 
 def _own_attributes(cls: type) -> set[str]:
     """What the class and its bases up to RandomVariable define."""
-    return {key for base in cls.__mro__ if base is not object and base is not RandomVariable for key in vars(base)}
+    return {
+        key
+        for base in cls.__mro__
+        if base is not object and base is not RandomVariable
+        for key in vars(base)
+    }
 
 
 def _signature_of_ranks(parameters: Sequence[int], out: int) -> str:
     def core(rank: int, side: str) -> str:
         return f"({','.join(f'{side}{i}' for i in range(rank))})"
 
-    return f"{','.join(core(rank, f'p{k}_') for k, rank in enumerate(parameters))}->{core(out, 'out')}"
+    return (
+        f"{','.join(core(rank, f'p{k}_') for k, rank in enumerate(parameters))}->{core(out, 'out')}"
+    )
 
 
 class _OfDraws(type):
     """The ops of all draws are instances of the base class."""
 
     def __instancecheck__(cls, op: Any) -> bool:
-        return type.__instancecheck__(cls, op) or (cls is RandomVariable and (isinstance(op, _Draw) or _is_draw(op) or _is_composed(op)))
+        return type.__instancecheck__(cls, op) or (
+            cls is RandomVariable and (isinstance(op, _Draw) or _is_draw(op) or _is_composed(op))
+        )
 
 
 class RandomVariable(metaclass=_OfDraws):
@@ -225,17 +251,28 @@ class RandomVariable(metaclass=_OfDraws):
     dtype: str = "floatX"
 
     def __init__(
-        self, name: str | None = None, ndim_supp: int | None = None, ndims_params: Sequence[int] | None = None, dtype: str | None = None,
-        inplace: bool | None = None, signature: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str | None = None,
+        ndim_supp: int | None = None,
+        ndims_params: Sequence[int] | None = None,
+        dtype: str | None = None,
+        inplace: bool | None = None,
+        signature: str | None = None,
+    ) -> None:
         if inplace:
-            raise NotImplementedError(f"{name or self.name}: inplace=True is not supported: a generator's state is a value")
+            raise NotImplementedError(
+                f"{name or self.name}: inplace=True is not supported: a generator's state is a value"
+            )
         for key, value in (("name", name), ("dtype", dtype), ("signature", signature)):
             if value is not None:
                 setattr(self, key, value)
         ndim_supp = getattr(self, "ndim_supp", None) if ndim_supp is None else ndim_supp
         ndims_params = getattr(self, "ndims_params", None) if ndims_params is None else ndims_params
-        if signature is None and ndims_params is not None and "signature" not in _own_attributes(type(self)):
+        if (
+            signature is None
+            and ndims_params is not None
+            and "signature" not in _own_attributes(type(self))
+        ):
             self.signature = _signature_of_ranks(ndims_params, ndim_supp or 0)
 
     def rng_fn(self, rng: np.random.Generator, *parameters: Any) -> Any:
@@ -249,13 +286,28 @@ class RandomVariable(metaclass=_OfDraws):
 
     def _core_dimensions(self) -> tuple[list[int], int]:
         sides = self.signature.replace(" ", "").split("->")
-        cores = [[len([name for name in core.split(",") if name]) for core in re.findall(r"\(([^()]*)\)", side)] for side in sides]
+        cores = [
+            [
+                len([name for name in core.split(",") if name])
+                for core in re.findall(r"\(([^()]*)\)", side)
+            ]
+            for side in sides
+        ]
         if len(sides) != 2 or len(cores[1]) != 1:
-            raise ValueError(f"{self.name}: expected a signature such as \"(),()->()\", got {self.signature!r}")
+            raise ValueError(
+                f'{self.name}: expected a signature such as "(),()->()", got {self.signature!r}'
+            )
         return cores[0], cores[1][0]
 
-    def __call__(self, *parameters: Any, size: Any = None, rng: Any = None, dtype: Any = None, name: str | None = None,
-                 return_next_rng: bool = False) -> Any:  # fmt: skip
+    def __call__(
+        self,
+        *parameters: Any,
+        size: Any = None,
+        rng: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+        return_next_rng: bool = False,
+    ) -> Any:
         cores, out = self._core_dimensions()
         if len(parameters) != len(cores):
             raise TypeError(f"{self.name}: expected {len(cores)} parameters, got {len(parameters)}")
@@ -263,16 +315,27 @@ class RandomVariable(metaclass=_OfDraws):
         batch = 0
         for k, (one, core) in enumerate(zip(given, cores)):
             if one.ndim < core:
-                raise ValueError(f"{self.name}: parameter {k} has {one.ndim} dimensions, the signature says {core}")
+                raise ValueError(
+                    f"{self.name}: parameter {k} has {one.ndim} dimensions, the signature says {core}"
+                )
             batch = max(batch, one.ndim - core)
         lengths = basic._as_size(size, self.name)
         if lengths is not None and len(lengths) < batch:
-            raise ValueError(f"{self.name}: the parameters have {batch} batch dimensions, but size says {len(lengths)}")
+            raise ValueError(
+                f"{self.name}: the parameters have {batch} batch dimensions, but size says {len(lengths)}"
+            )
         generator, is_own = basic._generator(rng, self.name)
         ndim = (batch if lengths is None else len(lengths)) + out
         wanted = dtype or self.dtype
-        op = _Draw(self, None if lengths is None else len(lengths), ndim, config.floatX if wanted == "floatX" else wanted)
-        after, drawn = op.make_node(generator, *(_core.cast(one, "int64") for one in lengths or ()), *given).outputs
+        op = _Draw(
+            self,
+            None if lengths is None else len(lengths),
+            ndim,
+            config.floatX if wanted == "floatX" else wanted,
+        )
+        after, drawn = op.make_node(
+            generator, *(_core.cast(one, "int64") for one in lengths or ()), *given
+        ).outputs
         if name is not None:
             drawn.name = name
         if is_own:

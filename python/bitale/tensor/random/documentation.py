@@ -46,7 +46,13 @@ TypeError
 def _parameter(name: str, parameter: inspect.Parameter, text: str) -> str:
     default = parameter.default
     kind = {"replace": "bool", "method": "str"}.get(name, "tensor_like")
-    after = "" if default is parameter.empty else ", optional" if default is None else f", default {default!r}"
+    after = (
+        ""
+        if default is parameter.empty
+        else ", optional"
+        if default is None
+        else f", default {default!r}"
+    )
     return f"{name} : {kind}{after}\n" + textwrap.indent("\n".join(textwrap.wrap(text, 75)), "    ")
 
 
@@ -76,6 +82,9 @@ def document(make: Callable[..., Any], names: list[str]) -> str:
             notes.append(line)
     parameters = inspect.signature(make).parameters
     order = [name for name in parameters if name in names or name == "size"]
-    written = "".join(_SIZE if name == "size" else _parameter(name, parameters[name], texts.get(name, "")) + "\n" for name in order)
+    written = "".join(
+        _SIZE if name == "size" else _parameter(name, parameters[name], texts.get(name, "")) + "\n"
+        for name in order
+    )
     after = "\nNotes\n-----\n" + "\n".join(textwrap.wrap(" ".join(notes), 79)) if notes else ""
     return f"{lines[0] if lines else ''}\n\nParameters\n----------\n{written}{_COMMON}{after}"

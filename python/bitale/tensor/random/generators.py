@@ -42,11 +42,15 @@ def rng(name: str | None = None, bit_generator: str = "PCG64") -> RandomGenerato
 
 def _value_of(value: Any, seed: Any, who: str) -> Any:
     if (value is None) == (seed is _UNSET):
-        raise ValueError(f"{who}: expected a generator or a seed, got " + ("none" if value is None else "both"))
+        raise ValueError(
+            f"{who}: expected a generator or a seed, got " + ("none" if value is None else "both")
+        )
     return np.random.default_rng(copy.deepcopy(seed)) if value is None else value
 
 
-def shared_rng(value: Any = None, *, seed: Any = _UNSET, name: str | None = None, borrow: bool = False) -> Any:
+def shared_rng(
+    value: Any = None, *, seed: Any = _UNSET, name: str | None = None, borrow: bool = False
+) -> Any:
     """Create a shared variable that holds the state of a generator.
 
     Parameters
@@ -78,7 +82,9 @@ def shared_rng(value: Any = None, *, seed: Any = _UNSET, name: str | None = None
 
 
 def _shared(generator: Any, name: str | None) -> Any:
-    return _core.make_shared_of(RandomGeneratorType(bit_generator_of(generator)), generator, name, False)
+    return _core.make_shared_of(
+        RandomGeneratorType(bit_generator_of(generator)), generator, name, False
+    )
 
 
 @shared_constructor.register(np.random.Generator)

@@ -14,13 +14,22 @@ _HALF = (1 << 64) - 1
 
 def _words_of_pcg64(state: Any) -> list[int]:
     inner = state["state"]
-    pairs = [word for number in (inner["state"], inner["inc"]) for word in (number & _HALF, number >> 64)]
+    pairs = [
+        word for number in (inner["state"], inner["inc"]) for word in (number & _HALF, number >> 64)
+    ]
     return [*pairs, state["has_uint32"], state["uinteger"]]
 
 
 def _words_of_philox(state: Any) -> list[int]:
     inner = state["state"]
-    return [*inner["counter"], *inner["key"], state["buffer_pos"], *state["buffer"], state["has_uint32"], state["uinteger"]]
+    return [
+        *inner["counter"],
+        *inner["key"],
+        state["buffer_pos"],
+        *state["buffer"],
+        state["has_uint32"],
+        state["uinteger"],
+    ]
 
 
 def _words_of_sfc64(state: Any) -> list[int]:
@@ -77,10 +86,14 @@ def bit_generator_of(generator: Any) -> str:
     if isinstance(generator, np.random.RandomState):
         raise TypeError("numpy.random.RandomState is not supported; use a numpy.random.Generator")
     if not isinstance(generator, np.random.Generator):
-        raise TypeError(f"expected a numpy.random.Generator or a stream, such as bitale.random.stream(1), got {generator!r}")
+        raise TypeError(
+            f"expected a numpy.random.Generator or a stream, such as bitale.random.stream(1), got {generator!r}"
+        )
     name = type(generator.bit_generator).__name__
     if name not in _KINDS:
-        raise TypeError(f"a Generator of the bit generator {name} is not supported: expected one of {', '.join(_KINDS)}")
+        raise TypeError(
+            f"a Generator of the bit generator {name} is not supported: expected one of {', '.join(_KINDS)}"
+        )
     return name
 
 

@@ -29,7 +29,12 @@ class RandomStream:
         the draws are those of PyTensor's RandomStream with the same seed.
     """
 
-    def __init__(self, seed: Any = None, namespace: Any = None, rng_ctor: Callable[[Any], Any] = random.stream):
+    def __init__(
+        self,
+        seed: Any = None,
+        namespace: Any = None,
+        rng_ctor: Callable[[Any], Any] = random.stream,
+    ):
         self.default_instance_seed = seed
         self.namespace = namespace
         self.rng_ctor = rng_ctor
@@ -39,7 +44,11 @@ class RandomStream:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "namespace":
             raise AttributeError(name)
-        found = getattr(self.namespace, name, None) if self.namespace is not None else basic.METHODS.get(name)
+        found = (
+            getattr(self.namespace, name, None)
+            if self.namespace is not None
+            else basic.METHODS.get(name)
+        )
         if found is None:
             raise AttributeError(f"RandomStream: there is no distribution {name}")
         return lambda *args, **kwargs: self.gen(found, *args, **kwargs)
@@ -50,8 +59,12 @@ class RandomStream:
 
     def seed(self, seed: Any = None) -> None:
         """Seeds all generators anew: from seed, or from the one that the stream began with."""
-        self.gen_seedgen = np.random.SeedSequence(self.default_instance_seed if seed is None else seed)
-        for (rng, _), child in zip(self.state_updates, self.gen_seedgen.spawn(len(self.state_updates))):
+        self.gen_seedgen = np.random.SeedSequence(
+            self.default_instance_seed if seed is None else seed
+        )
+        for (rng, _), child in zip(
+            self.state_updates, self.gen_seedgen.spawn(len(self.state_updates))
+        ):
             rng.set_value(self.rng_ctor(child))
 
     def gen(self, op: Any, *args: Any, **kwargs: Any) -> Any:

@@ -32,7 +32,9 @@ def _method(name: str) -> Any:
         return function(*args, rng=self, return_next_rng=True, **kwargs)
 
     signature = inspect.signature(function)
-    kept = [one for key, one in signature.parameters.items() if key not in ("rng", "return_next_rng")]
+    kept = [
+        one for key, one in signature.parameters.items() if key not in ("rng", "return_next_rng")
+    ]
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__signature__ = signature.replace(parameters=[self, *kept])  # type: ignore[attr-defined]
     return method
@@ -51,7 +53,9 @@ def _fold(self: RandomGeneratorVariable, number: Any) -> RandomGeneratorVariable
     return _core.random_fold(self, _core.as_tensor_variable(number))
 
 
-def _split(self: RandomGeneratorVariable, count: int) -> tuple[RandomGeneratorVariable, list[RandomGeneratorVariable]]:
+def _split(
+    self: RandomGeneratorVariable, count: int
+) -> tuple[RandomGeneratorVariable, list[RandomGeneratorVariable]]:
     """The stream to go on with, and ``count`` children, which are streams of their own. TypeError as for ``fold``."""
     return _core.random_split(self, count)
 
@@ -65,7 +69,9 @@ def _get_value(self: Any, borrow: bool = False, return_internal_type: bool = Fal
     return _core.shared_value(self, borrow)
 
 
-def _set_value(self: Any, new_value: Any = None, *, seed: Any = _UNSET, borrow: bool = False) -> None:
+def _set_value(
+    self: Any, new_value: Any = None, *, seed: Any = _UNSET, borrow: bool = False
+) -> None:
     """Sets the state: that of new_value, or of numpy.random.default_rng(seed)."""
     _core.set_shared_value(self, _value_of(new_value, seed, "set_value"), borrow)
 

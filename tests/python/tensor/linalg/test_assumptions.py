@@ -39,7 +39,21 @@ def op_names(f):
     return names
 
 
-FACTORIZATIONS = {"Cholesky", "Solve", "LUFactor", "LU", "SVD", "SVDVals", "QR", "Eigh", "Eigvalsh", "Det", "SLogDet", "Schur", "Expm"}
+FACTORIZATIONS = {
+    "Cholesky",
+    "Solve",
+    "LUFactor",
+    "LU",
+    "SVD",
+    "SVDVals",
+    "QR",
+    "Eigh",
+    "Eigvalsh",
+    "Det",
+    "SLogDet",
+    "Schur",
+    "Expm",
+}
 
 
 def factorizations(f):
@@ -60,7 +74,10 @@ def factorizations(f):
         ({"unit_magnitude": True}, {"unit"}),
         ({"symmetric": True, "diagonal": False}, {"sym", "!diag", "!tril", "!triu"}),
         ({"symmetric": False}, {"!sym", "!diag", "!pd"}),
-        ({"lower_triangular": True, "upper_triangular": True, "orthogonal": True}, {"diag", "tril", "triu", "sym"}),
+        (
+            {"lower_triangular": True, "upper_triangular": True, "orthogonal": True},
+            {"diag", "tril", "triu", "sym"},
+        ),
     ],
 )
 def test_implied_properties(statement, facts):
@@ -104,7 +121,12 @@ def test_matrices_that_are_zero_off_the_diagonal_need_not_be_square():
     both = {"lower_triangular": True, "upper_triangular": True}
     assert known_facts(assume(a, **both)) == {"tril", "triu"}
     assert "diag" in known_facts(assume(pt.tensor("x", shape=(3, 3)), **both))
-    for x in (pt.eye(2, 3), pt.eye(a.shape[0], a.shape[1]), pt.tril(pt.triu(a)), pt.constant(np.eye(2, 3))):
+    for x in (
+        pt.eye(2, 3),
+        pt.eye(a.shape[0], a.shape[1]),
+        pt.tril(pt.triu(a)),
+        pt.constant(np.eye(2, 3)),
+    ):
         assert not known_facts(x) & {"diag", "sym", "pd", "orth", "square"}
     column = assume(pt.tensor("x", shape=(3, 1)), lower_triangular=True)
     column = pt.exp(column) * pt.eye(3, 1)
@@ -225,7 +247,11 @@ def test_inferred(name, x, facts):
         ("diag_of_any_sign", pt.diag(V), {"pd"}),
         ("q_of_tall", pt.linalg.qr(A, mode="reduced")[0], {"orth"}),
         ("other_vector", V[:, None] * pt.exp(V)[None, :], {"sym"}),
-        ("permuted_batch", assume(pt.tensor3("C"), lower_triangular=True).transpose(1, 0, 2), {"tril"}),
+        (
+            "permuted_batch",
+            assume(pt.tensor3("C"), lower_triangular=True).transpose(1, 0, 2),
+            {"tril"},
+        ),
         ("gram_of_singular", A @ A.T, {"pd"}),
         ("minus_gram", PD - A @ A.T, {"psd", "pd"}),
         ("definite_times_semidefinite", PD * (B @ B.T), {"pd"}),
@@ -300,8 +326,16 @@ def test_inverses_cancel():
 def test_solves_use_the_structure(name, matrix, value, left):
     dense = bt.function([A], matrix, mode=bt.Mode("vm", "None"))(value)
     for right, b in ((V, vector()), (B, square(3))):
-        compare([A, right], pt.linalg.solve(matrix, right), [value, b], np.linalg.solve(dense, b), left)
-        compare([A, right], pt.linalg.solve(matrix, right, transposed=True), [value, b], np.linalg.solve(dense.T, b), left)
+        compare(
+            [A, right], pt.linalg.solve(matrix, right), [value, b], np.linalg.solve(dense, b), left
+        )
+        compare(
+            [A, right],
+            pt.linalg.solve(matrix, right, transposed=True),
+            [value, b],
+            np.linalg.solve(dense.T, b),
+            left,
+        )
     compare([A], pt.linalg.inv(matrix), [value], np.linalg.inv(dense), left)
 
 
@@ -325,7 +359,9 @@ def test_cholesky_of_a_product_with_the_transpose():
     value = definite()
     factor = np.linalg.cholesky(value)
     compare([A], pt.linalg.cholesky(FACTOR @ FACTOR.T), [value], factor, ["Cholesky"])
-    compare([A], pt.linalg.cholesky(FACTOR @ FACTOR.T, lower=False), [value], factor.T, ["Cholesky"])
+    compare(
+        [A], pt.linalg.cholesky(FACTOR @ FACTOR.T, lower=False), [value], factor.T, ["Cholesky"]
+    )
     lower = pt.tril(pt.specify_shape(A, (N, N)))
     lower = pt.set_subtensor(lower[pt.arange(N), pt.arange(N)], pt.exp(V))
     known = np.tril(square(), -1) + np.diag(np.exp(vector()))
@@ -340,7 +376,11 @@ def test_cholesky_of_a_product_with_the_transpose():
         ("cholesky", pt.linalg.cholesky, np.linalg.cholesky),
         ("eigvalsh", pt.linalg.eigvalsh, np.linalg.eigvalsh),
         ("eigh", lambda x: pt.linalg.eigh(x)[0], np.linalg.eigvalsh),
-        ("svdvals", lambda x: pt.linalg.svd(x, compute_uv=False), lambda x: np.linalg.svd(x, compute_uv=False)),
+        (
+            "svdvals",
+            lambda x: pt.linalg.svd(x, compute_uv=False),
+            lambda x: np.linalg.svd(x, compute_uv=False),
+        ),
         ("expm", pt.linalg.expm, scipy.linalg.expm),
         ("schur", lambda x: pt.linalg.schur(x)[0], lambda x: scipy.linalg.schur(x)[0]),
         ("qr", lambda x: pt.linalg.qr(x)[1], lambda x: np.linalg.qr(x)[1]),
@@ -379,7 +419,9 @@ def test_values_only_decompositions_merge_with_full_ones():
 )
 def test_determinants_by_structure(name, matrix, value, left):
     other = square(7)
-    dense = bt.function([A, B], matrix, mode=bt.Mode("vm", "None"), on_unused_input="ignore")(value, other)
+    dense = bt.function([A, B], matrix, mode=bt.Mode("vm", "None"), on_unused_input="ignore")(
+        value, other
+    )
     sign, logarithm = np.linalg.slogdet(dense)
     for out, expected, op in (
         (pt.linalg.det(matrix), np.linalg.det(dense), "Det"),
@@ -403,8 +445,20 @@ def test_the_logarithm_of_a_determinant_does_not_overflow():
 
 def test_a_quadratic_form_becomes_a_norm():
     value = definite()
-    compare([A, V], V @ pt.linalg.solve(PD, V), [value, vector()], vector() @ np.linalg.solve(value, vector()), ["Cholesky"])
-    f = compare([A, V], V @ pt.linalg.inv(PD) @ V, [value, vector()], vector() @ np.linalg.solve(value, vector()), ["Cholesky"])
+    compare(
+        [A, V],
+        V @ pt.linalg.solve(PD, V),
+        [value, vector()],
+        vector() @ np.linalg.solve(value, vector()),
+        ["Cholesky"],
+    )
+    f = compare(
+        [A, V],
+        V @ pt.linalg.inv(PD) @ V,
+        [value, vector()],
+        vector() @ np.linalg.solve(value, vector()),
+        ["Cholesky"],
+    )
     assert op_names(f).count("SolveTriangular") == 1
 
 
@@ -417,7 +471,9 @@ def gaussian_process(k, y):
 def test_a_gaussian_process_factors_its_covariance_once():
     x, y, scale = pt.vector("x"), pt.vector("y"), pt.scalar("scale")
     distance = (x[:, None] - x[None, :]) ** 2
-    k = assume(pt.exp(-0.5 * distance / scale**2) + 0.1 * pt.eye(x.shape[0]), positive_definite=True)
+    k = assume(
+        pt.exp(-0.5 * distance / scale**2) + 0.1 * pt.eye(x.shape[0]), positive_definite=True
+    )
     density = gaussian_process(k, y)
     f = bt.function([x, y, scale], [density, bt.grad(density, scale)])
     assert factorizations(f) == ["Cholesky"]
@@ -469,7 +525,12 @@ def test_kronecker_products_are_solved_by_their_factors():
             on_unused_input="ignore",
         )
         got = f(*values[:2], right)
-        expected = [np.linalg.solve(value, right), np.linalg.inv(value), np.linalg.det(value), *np.linalg.slogdet(value)]
+        expected = [
+            np.linalg.solve(value, right),
+            np.linalg.inv(value),
+            np.linalg.det(value),
+            *np.linalg.slogdet(value),
+        ]
         for ours, theirs in zip(got, expected):
             np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
         assert "Reshape" not in op_names(bt.function([a, b], pt.linalg.det(x)))
@@ -498,8 +559,13 @@ def test_lu_factorizations_are_shared():
 def test_a_determinant_uses_an_existing_decomposition(form):
     a = pt.matrix("a")
     x = assume(a, symmetric=True)
-    other = {"cholesky": lambda: pt.linalg.cholesky(x), "eigh": lambda: pt.linalg.eigh(x)[1], "eigvalsh": lambda: pt.linalg.eigvalsh(x),
-             "svd": lambda: pt.linalg.svd(a)[0], "qr": lambda: pt.linalg.qr(a)[1]}[form]()  # fmt: skip
+    other = {
+        "cholesky": lambda: pt.linalg.cholesky(x),
+        "eigh": lambda: pt.linalg.eigh(x)[1],
+        "eigvalsh": lambda: pt.linalg.eigvalsh(x),
+        "svd": lambda: pt.linalg.svd(a)[0],
+        "qr": lambda: pt.linalg.qr(a)[1],
+    }[form]()
     f = bt.function([a], [other, pt.linalg.slogdet(a)[1]])
     assert not {"Det", "SLogDet", "LUFactor"} & set(op_names(f))
     np.testing.assert_allclose(f(definite())[1], np.linalg.slogdet(definite())[1], rtol=1e-12)
@@ -527,8 +593,16 @@ def test_tridiagonal_factorizations_are_shared():
 
 def test_one_factorization_for_a_batch_of_right_hand_sides():
     a, b = pt.matrix("a"), pt.tensor3("b")
-    value, right = square(3) + 4 * np.eye(N), np.stack([vector(k)[:, None] + square(k) for k in (1, 2)])
-    for solve in (pt.linalg.solve, lambda x, y: pt.linalg.solve_triangular(pt.linalg.cholesky(assume(x @ x.T, positive_definite=True)), y, lower=True)):
+    value, right = (
+        square(3) + 4 * np.eye(N),
+        np.stack([vector(k)[:, None] + square(k) for k in (1, 2)]),
+    )
+    for solve in (
+        pt.linalg.solve,
+        lambda x, y: pt.linalg.solve_triangular(
+            pt.linalg.cholesky(assume(x @ x.T, positive_definite=True)), y, lower=True
+        ),
+    ):
         f = bt.function([a, b], solve(a, b))
         assert not any("Blockwise" in str(node.op) for node in f.maker.fgraph.toposort())
         left = value if solve is pt.linalg.solve else np.linalg.cholesky(value @ value.T)
@@ -537,12 +611,20 @@ def test_one_factorization_for_a_batch_of_right_hand_sides():
 
 def test_a_loop_invariant_matrix_is_factored_once():
     a, x = pt.matrix("a"), pt.vector("x")
-    path = bt.scan(lambda y, a: pt.linalg.solve(a, pt.sin(y)), outputs_info=x, non_sequences=a, n_steps=5, return_updates=False)
+    path = bt.scan(
+        lambda y, a: pt.linalg.solve(a, pt.sin(y)),
+        outputs_info=x,
+        non_sequences=a,
+        n_steps=5,
+        return_updates=False,
+    )
     f = bt.function([a, x], path)
     assert op_names(f).count("LUFactor") == 1
     text = io.StringIO()
     f.dprint(file=text)
-    assert "SolveTriangular{" in text.getvalue() and " Solve{" not in text.getvalue()  # also in the step
+    assert (
+        "SolveTriangular{" in text.getvalue() and " Solve{" not in text.getvalue()
+    )  # also in the step
     value, y = square(3) + 4 * np.eye(N), vector(1)
     expected = []
     for _ in range(5):
@@ -561,7 +643,11 @@ def test_diagonals_and_pseudo_inverses_of_parts():
         (pt.linalg.pinv(pt.linalg.kron(a, b)), np.linalg.pinv(wide), None),
         (pt.linalg.pinv(pt.linalg.block_diag(a, b)), np.linalg.pinv(blocks), None),
         (pt.linalg.kron(pt.diag(a[0]), pt.diag(b[0])), np.kron(np.diag(u[0]), np.diag(v[0])), None),
-        (pt.linalg.block_diag(pt.linalg.block_diag(a, b), a), scipy.linalg.block_diag(u, v, u), None),
+        (
+            pt.linalg.block_diag(pt.linalg.block_diag(a, b), a),
+            scipy.linalg.block_diag(u, v, u),
+            None,
+        ),
     ]
     for expression, expected, _ in cases:
         f = bt.function([a, b], expression, on_unused_input="ignore")
@@ -569,7 +655,9 @@ def test_diagonals_and_pseudo_inverses_of_parts():
     f = bt.function([a, b], pt.linalg.pinv(pt.linalg.kron(a, b)))
     assert op_names(f).count("MatrixPinv") == 2
     nested = bt.function([a, b], pt.linalg.block_diag(pt.linalg.block_diag(a, b), a))
-    assert op_names(nested).count("Join") == 4  # one for each of the three rows, and one for all of them
+    assert (
+        op_names(nested).count("Join") == 4
+    )  # one for each of the three rows, and one for all of them
 
 
 def test_permutations_and_selections():
@@ -587,7 +675,9 @@ def test_permutations_and_selections():
     q = pt.linalg.qr(x)[0]
     f = bt.function([x], pt.linalg.slogdet(q))
     assert "SLogDet" not in op_names(f)
-    np.testing.assert_allclose(f(square(1)), np.linalg.slogdet(np.linalg.qr(square(1))[0]), atol=1e-12)
+    np.testing.assert_allclose(
+        f(square(1)), np.linalg.slogdet(np.linalg.qr(square(1))[0]), atol=1e-12
+    )
 
 
 def test_a_generalized_schur_form_of_diagonal_matrices():
@@ -604,7 +694,13 @@ def test_a_generalized_schur_form_of_diagonal_matrices():
 
 def test_sums_and_products_with_the_transpose_are_symmetric():
     x, batch = pt.matrix("x"), pt.tensor3("batch")
-    for y in (x + x.T, x.T * x, 0.5 * (x + x.T), batch + pt.matrix_transpose(batch), pt.maximum(x, x.T)):
+    for y in (
+        x + x.T,
+        x.T * x,
+        0.5 * (x + x.T),
+        batch + pt.matrix_transpose(batch),
+        pt.maximum(x, x.T),
+    ):
         assert "sym" in known_facts(y)
     for y in (x - x.T, x + x, batch + batch.transpose(1, 0, 2), x + pt.matrix("y").T):
         assert "sym" not in known_facts(y)
@@ -613,13 +709,19 @@ def test_sums_and_products_with_the_transpose_are_symmetric():
 def test_eigenvalues_of_a_symmetric_matrix_are_real():
     x, a = pt.matrix("x"), square(4) + square(4).T
     s = assume(x, symmetric=True)
-    results = [*pt.linalg.eig(s), pt.linalg.eigvals(s), bt.grad(pt.real(pt.linalg.eigvals(s) ** 2).sum(), x)]
+    results = [
+        *pt.linalg.eig(s),
+        pt.linalg.eigvals(s),
+        bt.grad(pt.real(pt.linalg.eigvals(s) ** 2).sum(), x),
+    ]
     # Opt-in, since the order of the eigenvalues changes.
     assert "Eig" in op_names(bt.function([x], results))
     f = bt.function([x], results, mode=bt.compile.get_default_mode().including("eig_to_eigh"))
     assert "Eig" not in op_names(f)
     w, v, w_alone, gradient = f(a)
-    assert w.dtype == v.dtype == "complex128" and (w.imag == 0).all() and (np.diff(w.real) > 0).all()
+    assert (
+        w.dtype == v.dtype == "complex128" and (w.imag == 0).all() and (np.diff(w.real) > 0).all()
+    )
     np.testing.assert_allclose((v * w) @ v.conj().T, a, atol=1e-12)
     np.testing.assert_allclose(w_alone, w, atol=1e-12)
     np.testing.assert_allclose(gradient, 2 * a, atol=1e-12)
@@ -674,13 +776,18 @@ def test_a_multivariate_normal_factors_its_covariance_once(form):
         logp = -0.5 * (white**2).sum() - x.shape[0] * pt.log(pt.diag(factor)).sum()
     else:
         away = x - mean
-        logp = -0.5 * (away * pt.linalg.solve(covariance, away.T).T).sum() - 0.5 * x.shape[0] * pt.linalg.slogdet(covariance)[1]
+        logp = (
+            -0.5 * (away * pt.linalg.solve(covariance, away.T).T).sum()
+            - 0.5 * x.shape[0] * pt.linalg.slogdet(covariance)[1]
+        )
     f = bt.function([x, mean, a], [logp, *bt.grad(logp, [x, mean])])
     assert factorizations(f) == ["Cholesky"]
     points = np.random.default_rng(3).normal(size=(7, N))
     away = points - vector()
     inverse = np.linalg.inv(whole)
-    expected = -0.5 * np.einsum("ni,ij,nj->", away, inverse, away) - 3.5 * np.linalg.slogdet(whole)[1]
+    expected = (
+        -0.5 * np.einsum("ni,ij,nj->", away, inverse, away) - 3.5 * np.linalg.slogdet(whole)[1]
+    )
     got = f(points, vector(), value)
     np.testing.assert_allclose(got[0], expected, rtol=1e-10)
     np.testing.assert_allclose(got[1], -away @ inverse, rtol=1e-8, atol=1e-10)
@@ -691,7 +798,11 @@ def test_a_multivariate_normal_factors_its_covariance_once(form):
 
 def test_negative_indices_of_a_non_square_diagonal_matrix():
     i = pt.lvector("i")
-    for x, expected in [(pt.zeros((4, 3)), set()), (pt.zeros((3, 3)), {"tril", "triu", "diag"}), (pt.zeros((3, 4)), set())]:
+    for x, expected in [
+        (pt.zeros((4, 3)), set()),
+        (pt.zeros((3, 3)), {"tril", "triu", "diag"}),
+        (pt.zeros((3, 4)), set()),
+    ]:
         assert known_facts(x[i, i].set(1.0)) & {"tril", "triu", "diag"} == expected
 
 
@@ -703,9 +814,14 @@ def test_facts_of_complex_matrices_are_those_of_hermitian_and_unitary_ones():
     definite = any_ @ any_.conj().swapaxes(1, 2) + np.eye(3)
     diagonal = any_ * np.eye(3)
     holding = {
-        "symmetric": [hermitian, definite], "positive_definite": [definite], "orthogonal": [unitary], "diagonal": [diagonal],
-        "lower_triangular": [np.tril(any_), diagonal], "upper_triangular": [np.triu(any_), diagonal], "permutation": [np.eye(3)[[1, 0, 2]][None] + 0j],
-    }  # fmt: skip
+        "symmetric": [hermitian, definite],
+        "positive_definite": [definite],
+        "orthogonal": [unitary],
+        "diagonal": [diagonal],
+        "lower_triangular": [np.tril(any_), diagonal],
+        "upper_triangular": [np.triu(any_), diagonal],
+        "permutation": [np.eye(3)[[1, 0, 2]][None] + 0j],
+    }
     x = pt.tensor(dtype="complex128", shape=(None, None, None))
     for fact, matrices in holding.items():
         stated = assume(x, **{fact: True})
@@ -716,7 +832,9 @@ def test_facts_of_complex_matrices_are_those_of_hermitian_and_unitary_ones():
             inverse, gradient = solution(matrix)
             assert np.allclose(inverse @ matrix, np.eye(3), atol=1e-12)
             assert (gradient == 1).all()
-        wrong = any_ if fact != "symmetric" else any_ + any_.swapaxes(1, 2)  # equal to its transpose, but not to its adjoint
+        wrong = (
+            any_ if fact != "symmetric" else any_ + any_.swapaxes(1, 2)
+        )  # equal to its transpose, but not to its adjoint
         with pytest.raises(ValueError, match="was stated to be"):
             checked(wrong)
 
@@ -749,7 +867,12 @@ def test_tridiagonal_through_operations(expression, holds):
 @pytest.mark.parametrize("is_definite", [False, True])
 def test_systems_of_tridiagonal_matrices(is_definite):
     a, b = pt.dmatrix("a"), pt.dvector("b")
-    f = bt.function([a, b], pt.linalg.solve(assume(a, tridiagonal=True, **({"positive_definite": True} if is_definite else {})), b))
+    f = bt.function(
+        [a, b],
+        pt.linalg.solve(
+            assume(a, tridiagonal=True, **({"positive_definite": True} if is_definite else {})), b
+        ),
+    )
     A = tridiagonal()
     A = A @ A.T * np.eye(6) + (A + A.T if is_definite else A)
     np.testing.assert_allclose(f(A, vector(n=6)), np.linalg.solve(A, vector(n=6)), rtol=1e-10)
@@ -766,12 +889,19 @@ def test_unit_magnitude():
     signs = np.array([1.0, -1.0, -1.0, 1.0])
     f = bt.function([s, x], [abs(u), pt.sign(u), pt.sign(u * x), pt.sign(x * u)])
     values = np.array([2.0, -3.0, 0.0, np.nan])
-    for got, right in zip(f(signs, values), [np.ones(4), signs, np.sign(signs * values), np.sign(signs * values)], strict=True):
+    for got, right in zip(
+        f(signs, values),
+        [np.ones(4), signs, np.sign(signs * values), np.sign(signs * values)],
+        strict=True,
+    ):
         np.testing.assert_array_equal(got, right)
     assert "Abs" not in str(op_names(bt.function([s], abs(u)))), op_names(bt.function([s], abs(u)))
 
 
-@pytest.mark.parametrize(("statement", "value"), [({"tridiagonal": True}, np.ones((3, 3))), ({"unit_magnitude": True}, np.array([[1.0, 2.0]]))])
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [({"tridiagonal": True}, np.ones((3, 3))), ({"unit_magnitude": True}, np.array([[1.0, 2.0]]))],
+)
 def test_what_is_stated_of_bands_and_magnitudes_is_checked(statement, value):
     x = pt.dmatrix("x")
     f = bt.function([x], assume(x, **statement), mode=bt.Mode("vm", "None"))

@@ -55,11 +55,18 @@ class Case:
     def __call__(self, function, *arrays, also=()):
         """`also`: dtypes that results may have besides the case's dtype and those of pivots."""
         arrays = [a.astype(self.dtype) if a.dtype.kind == "f" else a for a in arrays]
-        variables = [pt.tensor(f"x{i}", dtype=a.dtype.name, shape=(None,) * a.ndim) for i, a in enumerate(arrays)]
+        variables = [
+            pt.tensor(f"x{i}", dtype=a.dtype.name, shape=(None,) * a.ndim)
+            for i, a in enumerate(arrays)
+        ]
         outputs = function(*variables)
         before = [a.copy() for a in arrays]
         single = not isinstance(outputs, (tuple, list))
-        got = bt.function(variables, outputs if single else list(outputs), mode=bt.compile.Mode(linker=self.linker))(*arrays)
+        got = bt.function(
+            variables,
+            outputs if single else list(outputs),
+            mode=bt.compile.Mode(linker=self.linker),
+        )(*arrays)
         assert all((a == b).all() for a, b in zip(arrays, before))
         for one in [got] if single else got:
             assert one.dtype in (self.dtype, "int32", "int64", *also)
@@ -88,7 +95,10 @@ def test_qr(shape, case):
         case.same(q @ r, np.take_along_axis(a, np.broadcast_to(p[..., None, :], shape), -1))
         sizes = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
         assert (np.diff(sizes) <= case.tolerance).all()
-    case.same(np.abs(case(lambda x: la.qr(x, mode="r"), a)), np.abs(case(lambda x: la.qr(x, mode="economic")[1], a)))
+    case.same(
+        np.abs(case(lambda x: la.qr(x, mode="r"), a)),
+        np.abs(case(lambda x: la.qr(x, mode="economic")[1], a)),
+    )
 
 
 def test_raw_qr_agrees_with_lapack(case):
@@ -124,7 +134,9 @@ def test_small_svd_of_extreme_magnitudes(shape, kind):
     a = values(*shape) + (1j * values(*shape, seed=1) if kind.startswith("c") else 0)
     for power in [0, near + 8, -near - 8]:
         scaled = (a * 2.0**power).astype(kind)
-        U, s, Vh, u, s_thin, vh, alone = (each.astype(each.dtype.char.replace("f", "d").replace("F", "D")) for each in f(scaled))
+        U, s, Vh, u, s_thin, vh, alone = (
+            each.astype(each.dtype.char.replace("f", "d").replace("F", "D")) for each in f(scaled)
+        )
         tolerance = 100 * np.finfo(kind).eps
         expected = np.linalg.svd(a.astype(kind).astype(a.dtype), compute_uv=False) * 2.0**power
         for got in (s, s_thin, alone):
@@ -133,8 +145,12 @@ def test_small_svd_of_extreme_magnitudes(shape, kind):
         for left, right in ((U[:, :k], Vh[:k]), (u, vh)):
             np.testing.assert_allclose((left * (s * 2.0**-power)) @ right, a, atol=tolerance * 5)
         for unitary in (U, Vh, u if k == shape[0] else u.conj().T, vh):
-            np.testing.assert_allclose(unitary @ unitary.conj().T, np.eye(len(unitary)), atol=tolerance)
-    assert not any(each.any() for each in (f(np.zeros(shape, kind))[1], f(np.zeros(shape, kind))[-1]))
+            np.testing.assert_allclose(
+                unitary @ unitary.conj().T, np.eye(len(unitary)), atol=tolerance
+            )
+    assert not any(
+        each.any() for each in (f(np.zeros(shape, kind))[1], f(np.zeros(shape, kind))[-1])
+    )
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -165,7 +181,9 @@ def test_lu(shape, case):
     case.same(np.take_along_axis(l @ u, np.broadcast_to(p[..., :, None], shape), -2), a)
     if a.size:
         factors, pivots = case(la.lu_factor, a)
-        for (expected, expected_pivots), got, at in zip(each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)):
+        for (expected, expected_pivots), got, at in zip(
+            each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)
+        ):
             case.same(got, expected)
             assert (pivots.reshape(-1, min(shape[-2:]))[at] == expected_pivots).all()
 
@@ -173,7 +191,9 @@ def test_lu(shape, case):
 def test_a_permutation_of_pivots_and_its_inverse():
     pivots = np.array([[2, 3, 2, 3], [0, 1, 2, 3]], "int32")
     x = pt.imatrix()
-    got, inverse = bt.function([x], [la.pivot_to_permutation(x), la.pivot_to_permutation(x, inverse=True)])(pivots)
+    got, inverse = bt.function(
+        [x], [la.pivot_to_permutation(x), la.pivot_to_permutation(x, inverse=True)]
+    )(pivots)
     assert inverse.tolist() == [[2, 3, 0, 1], [0, 1, 2, 3]]
     assert (np.take_along_axis(got, inverse, -1) == np.arange(4)).all()
     with pytest.raises(TypeError, match="integers"):
@@ -189,12 +209,16 @@ def test_systems_with_every_assumption(shape, case):
     b, vectors = values(*shape[:-1], 2, seed=1), values(*shape[:-1], seed=2)
     for kind, matrix in matrices.items():
         for transposed in (True, False):
-            solve = lambda x, y, **options: la.solve(x, y, assume_a=kind, transposed=transposed, **options)  # noqa: B023, E731
+            solve = lambda x, y, **options: la.solve(
+                x, y, assume_a=kind, transposed=transposed, **options
+            )  # noqa: B023, E731
             read = t(matrix) if transposed else matrix
             case.same(read @ case(solve, matrix, b), b)
             got = case(lambda x, y: solve(x, y, b_ndim=1), matrix, vectors)  # noqa: B023
             case.same((read @ got[..., None])[..., 0], vectors)
-    got, transposed = case(lambda x, y: [la.lu_solve(la.lu_factor(x), y, trans=trans) for trans in (False, True)], a, b)
+    got, transposed = case(
+        lambda x, y: [la.lu_solve(la.lu_factor(x), y, trans=trans) for trans in (False, True)], a, b
+    )
     case.same(a @ got, b)
     case.same(t(a) @ transposed, b)
 
@@ -208,7 +232,10 @@ def test_only_the_assumed_structure_is_read():
         ("diagonal", np.diag(np.diag(a)), None),
     ]:
         f = bt.function([x, y], la.solve(x, y, assume_a=kind))
-        np.testing.assert_allclose(f(np.where(kept == 0, 99.0, kept), b), np.linalg.solve(kept if whole is None else whole, b))
+        np.testing.assert_allclose(
+            f(np.where(kept == 0, 99.0, kept), b),
+            np.linalg.solve(kept if whole is None else whole, b),
+        )
 
 
 def test_a_full_matrix_as_a_banded_one(case):
@@ -243,7 +270,13 @@ def test_tridiagonal_factors(shape, case):
     a = np.tril(np.triu(a, -1), 1) + 2 * np.eye(shape[-1])
     n = shape[-1]
     factors = case(la.tridiagonal_lu_factor, a)
-    assert [each.shape[-1] for each in factors] == [max(n - 1, 0), n, max(n - 1, 0), max(n - 2, 0), n]
+    assert [each.shape[-1] for each in factors] == [
+        max(n - 1, 0),
+        n,
+        max(n - 1, 0),
+        max(n - 2, 0),
+        n,
+    ]
     gttrf = scipy.linalg.get_lapack_funcs("gttrf", dtype="float64")
     if n > 2:
         for at in np.ndindex(shape[:-2]):
@@ -252,7 +285,9 @@ def test_tridiagonal_factors(shape, case):
                 case.same(got[at], each_expected)
     for transposed in (False, True):
         read = t(a) if transposed else a
-        solve = lambda x, y, **named: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y, transposed=transposed, **named)  # noqa: B023, E731
+        solve = lambda x, y, **named: la.tridiagonal_lu_solve(
+            la.tridiagonal_lu_factor(x), y, transposed=transposed, **named
+        )  # noqa: B023, E731
         case.same(read @ case(solve, a, b), b)
         got = case(lambda x, y: solve(x, y, b_ndim=1), a, vectors)  # noqa: B023
         case.same((read @ got[..., None])[..., 0], vectors)
@@ -262,7 +297,9 @@ def test_tridiagonal_factors(shape, case):
 def test_least_squares(shape, case):
     a = values(*shape)
     for b in (values(shape[0], 2, seed=1), values(shape[0], seed=1)):
-        for got, expected in zip(case(la.lstsq, a, b), np.linalg.lstsq(a, b, rcond=None), strict=True):
+        for got, expected in zip(
+            case(la.lstsq, a, b), np.linalg.lstsq(a, b, rcond=None), strict=True
+        ):
             assert got.shape == np.shape(expected)
             case.same(got, expected)
     case.same(case(la.pinv, a), np.linalg.pinv(a))
@@ -292,7 +329,9 @@ def test_expm(shape, scale, linker):
     a = values(*shape) * scale / max(1, shape[-1])
     got = case(la.expm, a)
     assert got.shape == shape
-    for one, expected in zip(got.reshape(-1, *shape[-2:]), each(scipy.linalg.expm, a)) if a.size else []:
+    for one, expected in (
+        zip(got.reshape(-1, *shape[-2:]), each(scipy.linalg.expm, a)) if a.size else []
+    ):
         np.testing.assert_allclose(one, expected, rtol=1e-8, atol=1e-10 * np.abs(expected).max())
 
 
@@ -318,17 +357,28 @@ def test_sorted_schur_agrees_with_scipy():
 def test_qz(shape, case):
     a, b = values(*shape), positive(*shape, seed=1)
     for sort in (None, "lhp", "rhp", "iuc", "ouc"):
-        s, p, alpha, beta, q, z = case(lambda x, y, sort=sort: la.ordqz(x, y, sort=sort), a, b,
-                                       also=[np.result_type(case.dtype, np.complex64)])
+        s, p, alpha, beta, q, z = case(
+            lambda x, y, sort=sort: la.ordqz(x, y, sort=sort),
+            a,
+            b,
+            also=[np.result_type(case.dtype, np.complex64)],
+        )
         case.same(q @ s @ t(z), a)
         case.same(q @ p @ t(z), b)
         for each_orthogonal in (q, z):
-            case.same(each_orthogonal @ t(each_orthogonal), np.broadcast_to(np.eye(shape[-1]), shape))
+            case.same(
+                each_orthogonal @ t(each_orthogonal), np.broadcast_to(np.eye(shape[-1]), shape)
+            )
         assert (np.tril(s, -2) == 0).all() and (np.tril(p, -1) == 0).all()
         assert alpha.dtype == np.result_type(case.dtype, np.complex64)
         eigenvalues = alpha / beta
-        chosen = {None: eigenvalues.real < np.inf, "lhp": eigenvalues.real < 0, "rhp": eigenvalues.real > 0,
-                  "iuc": np.abs(eigenvalues) < 1, "ouc": np.abs(eigenvalues) > 1}[sort]  # fmt: skip
+        chosen = {
+            None: eigenvalues.real < np.inf,
+            "lhp": eigenvalues.real < 0,
+            "rhp": eigenvalues.real > 0,
+            "iuc": np.abs(eigenvalues) < 1,
+            "ouc": np.abs(eigenvalues) > 1,
+        }[sort]
         assert (np.diff(chosen.astype(int), axis=-1) <= 0).all()
         if a.ndim == 2 and case.dtype == "float64" and shape[-1]:
             distances = np.abs(eigenvalues - scipy.linalg.eigvals(a, b)[:, None])
@@ -347,7 +397,12 @@ def test_qz_with_and_without_infinite_eigenvalues():
 @pytest.mark.parametrize("shape", [s for s in SQUARE if s[-1] < 10])
 def test_continuous_riccati_equations(shape, case):
     n = shape[-1]
-    a, b, weight, cost = values(*shape), values(*shape, seed=1)[..., :2], positive(*shape, seed=2), positive(*shape, seed=3)[..., :2, :2]
+    a, b, weight, cost = (
+        values(*shape),
+        values(*shape, seed=1)[..., :2],
+        positive(*shape, seed=2),
+        positive(*shape, seed=3)[..., :2, :2],
+    )
     x = case(la.solve_continuous_are, a, b, weight, cost)
     for at in np.ndindex(shape[:-2]) if n else []:
         case.same(x[at], scipy.linalg.solve_continuous_are(a[at], b[at], weight[at], cost[at]))
@@ -364,11 +419,17 @@ def test_matrix_equations(shape, case):
     case.same(a @ x + x @ t(a), q)
     small = values(*shape) / 5
     for method in ("direct", "bilinear"):
-        x = case(lambda y, z, method=method: la.solve_discrete_lyapunov(y, z, method=method), small, q)
+        x = case(
+            lambda y, z, method=method: la.solve_discrete_lyapunov(y, z, method=method), small, q
+        )
         case.same(small @ x @ t(small) - x + q, 0 * q)
     weight, cost = np.broadcast_to(np.eye(n), shape), b[..., :2, :2]
     x = case(la.solve_discrete_are, a / n if n else a, q[..., :2], weight, cost)
-    arrays = [each(lambda *m: scipy.linalg.solve_discrete_are(*m), a / n, q[..., :2], weight, cost)] if a.size else []
+    arrays = (
+        [each(lambda *m: scipy.linalg.solve_discrete_are(*m), a / n, q[..., :2], weight, cost)]
+        if a.size
+        else []
+    )
     for expected in arrays:
         case.same(x.reshape(-1, n, n), expected)
 
@@ -397,7 +458,9 @@ def test_norms_agree_with_numpy(shape, case):
                 case.same(one, np.linalg.norm(a, order, axis=axis, keepdims=keepdims))
     orders = [None, 0, 1, -1, 2, 3, 0.5, inf, -inf]
     for axis in (0, -1):
-        for one, order in zip(case(lambda x: [la.norm(x, o, axis=axis) for o in orders], a), orders):  # noqa: B023
+        for one, order in zip(
+            case(lambda x: [la.norm(x, o, axis=axis) for o in orders], a), orders
+        ):  # noqa: B023
             case.same(one, np.linalg.norm(a, order, axis=axis))
     case.same(case(la.norm, a), np.linalg.norm(a))
     case.same(case(lambda x: la.norm(x, keepdims=True), a), np.linalg.norm(a, keepdims=True))
@@ -433,11 +496,17 @@ def test_invalid_norms_are_rejected():
 def test_tensors_as_matrices(case):
     a = np.eye(24).reshape(4, 6, 8, 3) + values(4, 6, 8, 3) / 10
     case.same(case(la.tensorinv, a), np.linalg.tensorinv(a))
-    case.same(case(lambda x: la.tensorinv(x, ind=1), a.reshape(24, 8, 3)), np.linalg.tensorinv(a.reshape(24, 8, 3), ind=1))
+    case.same(
+        case(lambda x: la.tensorinv(x, ind=1), a.reshape(24, 8, 3)),
+        np.linalg.tensorinv(a.reshape(24, 8, 3), ind=1),
+    )
     b = values(4, 6)
     case.same(case(la.tensorsolve, a, b), np.linalg.tensorsolve(a, b))
     moved = np.moveaxis(a, -1, 0).copy()
-    case.same(case(lambda x, y: la.tensorsolve(x, y, axes=(0,)), moved, b), np.linalg.tensorsolve(moved, b, axes=(0,)))
+    case.same(
+        case(lambda x, y: la.tensorsolve(x, y, axes=(0,)), moved, b),
+        np.linalg.tensorsolve(moved, b, axes=(0,)),
+    )
 
 
 def test_blocks_along_the_diagonal(case):
@@ -457,16 +526,25 @@ def test_blocks_along_the_diagonal(case):
 def weighted(*outputs):
     """A loss that depends on the elements of the outputs, but not on the signs of their columns or rows."""
     rng = np.random.default_rng(7)
-    return sum((out**2 * pt.as_tensor(rng.normal(size=99)[: np.prod(shape)].reshape(shape))).sum() for out, shape in outputs)
+    return sum(
+        (out**2 * pt.as_tensor(rng.normal(size=99)[: np.prod(shape)].reshape(shape))).sum()
+        for out, shape in outputs
+    )
 
 
 LOSSES = {
     "qr": (lambda x: weighted(*zip(la.qr(x, "economic"), [(4, 3), (3, 3)])), (4, 3)),
     "qr wide": (lambda x: weighted(*zip(la.qr(x, "economic"), [(3, 3), (3, 4)])), (3, 4)),
-    "svd": (lambda x: weighted(*zip(la.svd(x, full_matrices=False), [(4, 3), (3,), (3, 3)])), (4, 3)),
+    "svd": (
+        lambda x: weighted(*zip(la.svd(x, full_matrices=False), [(4, 3), (3,), (3, 3)])),
+        (4, 3),
+    ),
     "svdvals": (lambda x: weighted((la.svd(x, compute_uv=False), (3,))), (3, 4)),
     "eigh": (lambda x: weighted(*zip(la.eigh(x + x.T), [(3,), (3, 3)])), (3, 3)),
-    "eigh of two": (lambda x: weighted(*zip(la.eigh(x + x.T, x @ x.T + 3 * np.eye(3)), [(3,), (3, 3)])), (3, 3)),
+    "eigh of two": (
+        lambda x: weighted(*zip(la.eigh(x + x.T, x @ x.T + 3 * np.eye(3)), [(3,), (3, 3)])),
+        (3, 3),
+    ),
     "eigvalsh": (lambda x: weighted((la.eigvalsh(x @ x.T), (3,))), (3, 3)),
     "lu": (lambda x: weighted(*zip(la.lu(x)[1:], [(4, 3), (3, 3)])), (4, 3)),
     "lu_solve": (lambda x: weighted((la.lu_solve(la.lu_factor(x), x[0]), (3,))), (3, 3)),
@@ -474,19 +552,44 @@ LOSSES = {
     "lstsq": (lambda x: weighted((la.lstsq(x, x[:, 0] ** 2)[0], (3,))), (4, 3)),
     "residuals": (lambda x: la.lstsq(x, pt.exp(x[:, :2]))[1].sum(), (5, 3)),
     "expm": (lambda x: weighted((la.expm(x), (3, 3))), (3, 3)),
-    "sylvester": (lambda x: weighted((la.solve_sylvester(x @ x.T + np.eye(3), x @ x.T, x), (3, 3))), (3, 3)),
+    "sylvester": (
+        lambda x: weighted((la.solve_sylvester(x @ x.T + np.eye(3), x @ x.T, x), (3, 3))),
+        (3, 3),
+    ),
     "lyapunov": (lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x), (3, 3))), (3, 3)),
-    "lyapunov direct": (lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x, "direct"), (3, 3))), (3, 3)),
-    "riccati": (lambda x: weighted((la.solve_discrete_are(x / 2, x[:, :2], np.eye(3), np.eye(2)), (3, 3))), (3, 3)),
-    "continuous riccati": (lambda x: weighted((la.solve_continuous_are(x / 2, x[:, :2], np.eye(3), x[:2, :2]), (3, 3))), (3, 3)),
-    "banded": (lambda x: weighted((la.solve(x, x[0], assume_a="banded", transposed=True), (3,))), (3, 3)),
+    "lyapunov direct": (
+        lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x, "direct"), (3, 3))),
+        (3, 3),
+    ),
+    "riccati": (
+        lambda x: weighted((la.solve_discrete_are(x / 2, x[:, :2], np.eye(3), np.eye(2)), (3, 3))),
+        (3, 3),
+    ),
+    "continuous riccati": (
+        lambda x: weighted(
+            (la.solve_continuous_are(x / 2, x[:, :2], np.eye(3), x[:2, :2]), (3, 3))
+        ),
+        (3, 3),
+    ),
+    "banded": (
+        lambda x: weighted((la.solve(x, x[0], assume_a="banded", transposed=True), (3,))),
+        (3, 3),
+    ),
     "solve_banded": (lambda x: weighted((la.solve_banded((1, 2), x, x[0]), (4,))), (4, 4)),
-    "tridiagonal factors": (lambda x: weighted((la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(np.diag([4.0, 5, 6])), x), (3, 3))), (3, 3)),
+    "tridiagonal factors": (
+        lambda x: weighted(
+            (la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(np.diag([4.0, 5, 6])), x), (3, 3))
+        ),
+        (3, 3),
+    ),
     "tridiagonal": (lambda x: weighted((la.solve(x, x[0], assume_a="tridiagonal"), (3,))), (3, 3)),
     "symmetric": (lambda x: weighted((la.solve(x, x[0], assume_a="sym"), (3,))), (3, 3)),
     "power": (lambda x: weighted((la.matrix_power(x, 3), (3, 3))), (3, 3)),
     "nuclear norm": (lambda x: la.norm(x, "nuc"), (3, 4)),
-    "tensorinv": (lambda x: weighted((la.tensorinv(x.reshape((3, 3, 1)), ind=1), (3, 1, 3))), (3, 3)),
+    "tensorinv": (
+        lambda x: weighted((la.tensorinv(x.reshape((3, 3, 1)), ind=1), (3, 1, 3))),
+        (3, 3),
+    ),
     "block_diag": (lambda x: weighted((la.block_diag(x, x**2), (6, 6))), (3, 3)),
 }
 
@@ -504,13 +607,29 @@ def test_first_and_second_derivatives_agree_with_differences(name):
     step = 1e-5
     ahead, behind = f(point + step * direction), f(point - step * direction)
     _, first, second, along = f(point)
-    np.testing.assert_allclose((first * direction).sum(), (ahead[0] - behind[0]) / (2 * step), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        (first * direction).sum(), (ahead[0] - behind[0]) / (2 * step), rtol=1e-6, atol=1e-7
+    )
     np.testing.assert_allclose(along, (first * direction).sum(), rtol=1e-9, atol=1e-10)
     numeric = ((ahead[1] - behind[1]) * other).sum() / (2 * step)
     np.testing.assert_allclose((second * direction).sum(), numeric, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["qr", "svd", "eigh", "lu", "pinv", "expm", "riccati", "continuous riccati", "banded", "solve_banded"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "qr",
+        "svd",
+        "eigh",
+        "lu",
+        "pinv",
+        "expm",
+        "riccati",
+        "continuous riccati",
+        "banded",
+        "solve_banded",
+    ],
+)
 def test_gradients_of_a_batch(name):
     loss, shape = LOSSES[name]
     points = np.stack([values(*shape, seed=k) + 2 * np.eye(*shape) for k in range(3)])
@@ -541,16 +660,30 @@ def test_equal_values_have_derivatives_unless_the_loss_uses_their_vectors():
     assert np.isfinite(gradient(w.sum() + s.sum(), np.eye(3))).all()
     # A loss that uses the vectors of equal values has no derivative; neither has one that is a smooth function of the
     # matrix, since the pullbacks cannot detect this.
-    for loss, at in [(v[0, 0], a), (u[0, 0], np.eye(3)), (((v * pt.exp(w)) @ v.T)[0, 1], a), (((u * s) @ vt)[0, 1], np.eye(3))]:
+    for loss, at in [
+        (v[0, 0], a),
+        (u[0, 0], np.eye(3)),
+        (((v * pt.exp(w)) @ v.T)[0, 1], a),
+        (((u * s) @ vt)[0, 1], np.eye(3)),
+    ]:
         assert np.isnan(gradient(loss, at)).any()
 
 
 def test_missing_derivatives_are_errors():
     x = pt.dmatrix("x")
     factors = la.tridiagonal_lu_factor(x)
-    for y in (la.qr(x)[0], la.qr(x, "raw")[0], la.svd(x)[0], la.schur(x)[0], la.qz(x, x)[0], factors[1],
-              la.tridiagonal_lu_solve(factors, x)):  # fmt: skip
-        with pytest.raises((TypeError, ValueError, NotImplementedError, bt.gradient.NullTypeGradError)):
+    for y in (
+        la.qr(x)[0],
+        la.qr(x, "raw")[0],
+        la.svd(x)[0],
+        la.schur(x)[0],
+        la.qz(x, x)[0],
+        factors[1],
+        la.tridiagonal_lu_solve(factors, x),
+    ):
+        with pytest.raises(
+            (TypeError, ValueError, NotImplementedError, bt.gradient.NullTypeGradError)
+        ):
             bt.function([x], bt.grad(y.sum(), x))
 
 
@@ -573,13 +706,24 @@ def test_nan_gives_nan_and_terminates(bad, linker):
 def test_integers_are_computed_in_float64():
     x = pt.lmatrix()
     value = np.array([[4, 1], [1, 3]])
-    for function in (la.eigvalsh, la.expm, la.pinv, lambda v: la.svd(v)[1], lambda v: la.qr(v)[1], lambda v: la.norm(v)):
+    for function in (
+        la.eigvalsh,
+        la.expm,
+        la.pinv,
+        lambda v: la.svd(v)[1],
+        lambda v: la.qr(v)[1],
+        lambda v: la.norm(v),
+    ):
         got = bt.function([x], function(x))(value)
         assert got.dtype == "float64"
-    np.testing.assert_allclose(bt.function([x], la.eigvalsh(x))(value), np.linalg.eigvalsh(value.astype(float)))
+    np.testing.assert_allclose(
+        bt.function([x], la.eigvalsh(x))(value), np.linalg.eigvalsh(value.astype(float))
+    )
 
 
-@pytest.mark.parametrize("function", [la.eigh, la.eigvalsh, la.expm, la.schur, la.inv, la.det, lambda x: la.qz(x, x)])
+@pytest.mark.parametrize(
+    "function", [la.eigh, la.eigvalsh, la.expm, la.schur, la.inv, la.det, lambda x: la.qz(x, x)]
+)
 def test_non_square_matrices_are_rejected(function, linker):
     with pytest.raises(ValueError, match="square"):
         function(pt.tensor("x", dtype="float64", shape=(3, 4)))
@@ -587,7 +731,9 @@ def test_non_square_matrices_are_rejected(function, linker):
         function(pt.dvector())
     x = pt.dmatrix("x")
     out = function(x)
-    f = bt.function([x], list(out) if isinstance(out, tuple) else out, mode=bt.compile.Mode(linker=linker))
+    f = bt.function(
+        [x], list(out) if isinstance(out, tuple) else out, mode=bt.compile.Mode(linker=linker)
+    )
     with pytest.raises(ValueError, match="square"):
         f(np.ones((3, 4)))
 
@@ -595,14 +741,20 @@ def test_non_square_matrices_are_rejected(function, linker):
 def test_mismatched_sizes_are_rejected(linker):
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     mode = bt.compile.Mode(linker=linker)
-    for function, message in [(lambda: la.lstsq(x, y)[0], r"lstsq: expected inputs of the shapes \(m,n\),\(m,k\)"), (lambda: la.solve_sylvester(x, x, y), "solve_sylvester"),
-                              (lambda: la.solve_discrete_are(x, y, x, x), "solve_discrete_are"),
-                              (lambda: la.solve_continuous_are(x, y, x, x), "solve_continuous_are"),
-                              (lambda: la.solve_banded((1, 1), x, y), "solve_banded"),
-                              (lambda: la.solve_banded((2, 1), x, y), "4 diagonals"),
-                              (lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y), "tridiagonal_lu_solve"),
-                              (lambda: la.solve(x, y, assume_a="banded"), r"solve: expected inputs of the shapes \(m,m\),\(m,k\)"),
-                              (lambda: la.qz(x, y)[0], "qz: expected")]:  # fmt: skip
+    for function, message in [
+        (lambda: la.lstsq(x, y)[0], r"lstsq: expected inputs of the shapes \(m,n\),\(m,k\)"),
+        (lambda: la.solve_sylvester(x, x, y), "solve_sylvester"),
+        (lambda: la.solve_discrete_are(x, y, x, x), "solve_discrete_are"),
+        (lambda: la.solve_continuous_are(x, y, x, x), "solve_continuous_are"),
+        (lambda: la.solve_banded((1, 1), x, y), "solve_banded"),
+        (lambda: la.solve_banded((2, 1), x, y), "4 diagonals"),
+        (lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y), "tridiagonal_lu_solve"),
+        (
+            lambda: la.solve(x, y, assume_a="banded"),
+            r"solve: expected inputs of the shapes \(m,m\),\(m,k\)",
+        ),
+        (lambda: la.qz(x, y)[0], "qz: expected"),
+    ]:
         with pytest.raises(ValueError, match=message):
             bt.function([x, y], function(), mode=mode)(np.eye(3), np.ones((4, 2)))
 
@@ -612,8 +764,16 @@ def test_invalid_bands_and_factors_are_rejected():
     for call, kind, message in [
         (lambda: la.solve_banded((-1, 0), x, x), ValueError, "negative"),
         (lambda: la.solve_banded((1, 1, 1), x, x), TypeError, "expected the pair"),
-        (lambda: la.solve_banded((1, 1), np.eye(4), x), ValueError, "3 diagonals, 1 below and 1 above"),
-        (lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x)[:4], x), TypeError, "expected the factors .*, got 4 elements"),
+        (
+            lambda: la.solve_banded((1, 1), np.eye(4), x),
+            ValueError,
+            "3 diagonals, 1 below and 1 above",
+        ),
+        (
+            lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x)[:4], x),
+            TypeError,
+            "expected the factors .*, got 4 elements",
+        ),
         (lambda: la.tridiagonal_lu_factor(pt.dvector()), ValueError, "matrix"),
         (lambda: la.qz(x, x, sort="up"), ValueError, "lhp"),
         (lambda: la.qz(x, x, output="other"), ValueError, "complex"),
@@ -625,7 +785,9 @@ def test_invalid_bands_and_factors_are_rejected():
 def test_invalid_pivots_are_rejected(linker):
     x, pivots = pt.dmatrix("x"), pt.ivector("pivots")
     factors = [*la.tridiagonal_lu_factor(x)[:4], pivots]
-    f = bt.function([x, pivots], la.tridiagonal_lu_solve(factors, x), mode=bt.compile.Mode(linker=linker))
+    f = bt.function(
+        [x, pivots], la.tridiagonal_lu_solve(factors, x), mode=bt.compile.Mode(linker=linker)
+    )
     f(np.eye(3), [0, 1, 2])
     for bad in ([0, 3, 2], [-1, 1, 2], [2, 1, 2], [0, 1, 3]):
         with pytest.raises(np.linalg.LinAlgError, match="singular, or these are no factors|pivots"):
@@ -646,7 +808,11 @@ def test_errors_name_the_matrix_of_a_batch(linker):
 def test_a_riccati_equation_without_a_solution_is_an_error(linker):
     x = pt.dmatrix("x")
     for solve in (la.solve_discrete_are, la.solve_continuous_are):
-        f = bt.function([x], solve(x, pt.zeros_like(x), np.eye(2), np.eye(2)), mode=bt.compile.Mode(linker=linker))
+        f = bt.function(
+            [x],
+            solve(x, pt.zeros_like(x), np.eye(2), np.eye(2)),
+            mode=bt.compile.Mode(linker=linker),
+        )
         with pytest.raises(np.linalg.LinAlgError, match="stabilising"):
             f(2 * np.eye(2))
 
@@ -656,17 +822,37 @@ def test_singular_systems_give_nan_on_request(linker, dtype):
     for n in (2, 20):
         a = np.stack([np.eye(n), np.zeros((n, n)), 2 * np.eye(n)]).astype(dtype)
         b = np.ones((3, n, 2), dtype)
-        x, y = pt.tensor("x", dtype=dtype, shape=(None,) * 3), pt.tensor("y", dtype=dtype, shape=(None,) * 3)
-        for kind in ["gen", "sym", "pos", "banded", "diagonal", "tridiagonal", "lower triangular", "upper triangular"]:
-            got = bt.function([x, y], la.solve(x, y, assume_a=kind, on_error="nan"), mode=mode)(a, b)
+        x, y = (
+            pt.tensor("x", dtype=dtype, shape=(None,) * 3),
+            pt.tensor("y", dtype=dtype, shape=(None,) * 3),
+        )
+        for kind in [
+            "gen",
+            "sym",
+            "pos",
+            "banded",
+            "diagonal",
+            "tridiagonal",
+            "lower triangular",
+            "upper triangular",
+        ]:
+            got = bt.function([x, y], la.solve(x, y, assume_a=kind, on_error="nan"), mode=mode)(
+                a, b
+            )
             assert np.isnan(got[1]).all() and (got[0] == 1).all()
             np.testing.assert_allclose(got[2], 0.5, rtol=1e-6)
             with pytest.raises(np.linalg.LinAlgError, match=r"\[1\] of \[3\]"):
                 bt.function([x, y], la.solve(x, y, assume_a=kind), mode=mode)(a, b)
         with pytest.raises(np.linalg.LinAlgError, match=r"(?s)singular.*\[1\] of \[3\]"):
-            bt.function([x, y], la.solve_banded((0, 0), pt.diagonal(x, axis1=-2, axis2=-1)[:, None], y), mode=mode)(a, b)
+            bt.function(
+                [x, y],
+                la.solve_banded((0, 0), pt.diagonal(x, axis1=-2, axis2=-1)[:, None], y),
+                mode=mode,
+            )(a, b)
         with pytest.raises(np.linalg.LinAlgError, match=r"(?s)singular.*\[1\] of \[3\]"):
-            bt.function([x, y], la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y), mode=mode)(a, b)
+            bt.function([x, y], la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y), mode=mode)(
+                a, b
+            )
         got = bt.function([x, y], la.solve_triangular(x, y, on_error="nan"), mode=mode)(a, b)
         assert np.isnan(got[1]).all() and (got[0] == 1).all()
     with pytest.raises(ValueError, match="on_error"):
@@ -686,11 +872,23 @@ def test_errors_name_invalid_choices():
 UNIT, TALL, ZERO = np.eye(3), np.ones((3, 2)), np.zeros((3, 3))
 # composed of other ops: the function, matrices of wrong sizes, and matrices of correct sizes for which it fails
 COMPOSED = {
-    "solve_discrete_lyapunov": (la.solve_discrete_lyapunov, [(TALL, UNIT), (UNIT, np.eye(2)), (UNIT, TALL)], (UNIT, UNIT)),
-    "solve_continuous_lyapunov": (la.solve_continuous_lyapunov, [(TALL, UNIT), (UNIT, np.eye(2))], (ZERO, UNIT)),
+    "solve_discrete_lyapunov": (
+        la.solve_discrete_lyapunov,
+        [(TALL, UNIT), (UNIT, np.eye(2)), (UNIT, TALL)],
+        (UNIT, UNIT),
+    ),
+    "solve_continuous_lyapunov": (
+        la.solve_continuous_lyapunov,
+        [(TALL, UNIT), (UNIT, np.eye(2))],
+        (ZERO, UNIT),
+    ),
     "eigh": (la.eigh, [(TALL, UNIT), (UNIT, TALL), (UNIT, np.eye(2))], (UNIT, -UNIT)),
     "eigvalsh": (la.eigvalsh, [(TALL, UNIT), (UNIT, np.eye(2))], (UNIT, -UNIT)),
-    "lu_solve": (lambda a, b: la.lu_solve((a, np.arange(3, dtype="int32")), b), [(TALL, UNIT), (UNIT, np.ones((2, 2)))], (ZERO, UNIT)),
+    "lu_solve": (
+        lambda a, b: la.lu_solve((a, np.arange(3, dtype="int32")), b),
+        [(TALL, UNIT), (UNIT, np.ones((2, 2)))],
+        (ZERO, UNIT),
+    ),
     "cho_solve": (lambda a, b: la.cho_solve((a, True), b), [], (ZERO, UNIT)),
     "matrix_power": (lambda a: la.matrix_power(a, 3), [(TALL,)], None),
     "matrix_power -2": (lambda a: la.matrix_power(a, -2), [(TALL,)], (ZERO,)),
@@ -714,16 +912,27 @@ def test_errors_name_the_function_that_was_called(name, complex_too):
         arrays = [array.astype("complex128") for array in arrays] if complex_too else arrays
         for static in [False, True]:
             with pytest.raises(kind) as error:
-                inputs = [pt.tensor(f"x{i}", dtype=a.dtype.name, shape=a.shape if static else (None,) * a.ndim) for i, a in enumerate(arrays)]
+                inputs = [
+                    pt.tensor(
+                        f"x{i}", dtype=a.dtype.name, shape=a.shape if static else (None,) * a.ndim
+                    )
+                    for i, a in enumerate(arrays)
+                ]
                 bt.function(inputs, function(*inputs))(*arrays)
             first = str(error.value).splitlines()[0]
-            assert first.startswith(f"{called}: ") or f", by `{called}`" in str(error.value), str(error.value)
+            assert first.startswith(f"{called}: ") or f", by `{called}`" in str(error.value), str(
+                error.value
+            )
 
 
 def test_determinants_beside_factorizations_want_square_matrices():
     a = pt.matrix("a")
     det, log = pt.linalg.det(a), pt.linalg.slogdet(a)[1]
-    for outputs in [pt.sign(det), pt.log(pt.abs(det))], [det, pt.linalg.lu_factor(a)[0]], [log, pt.linalg.svd(a, compute_uv=False)]:
+    for outputs in (
+        [pt.sign(det), pt.log(pt.abs(det))],
+        [det, pt.linalg.lu_factor(a)[0]],
+        [log, pt.linalg.svd(a, compute_uv=False)],
+    ):
         f = bt.function([a], outputs)
         for shape in (2, 3), (3, 2):
             with pytest.raises(ValueError, match="square"):

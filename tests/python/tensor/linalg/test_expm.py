@@ -18,7 +18,12 @@ def exact_expm(a: mpmath.matrix) -> mpmath.matrix:
     """By its series, of the matrix divided by a power of two, with as many digits as squaring loses."""
     squarings = max(0, int(mpmath.log(mpmath.mnorm(a, 1) + 1, 2)) + 6)
     with mpmath.workdps(40 + squarings // 2):
-        scaled, out, term, k = a / mpmath.mpf(2) ** squarings, mpmath.eye(a.rows), mpmath.eye(a.rows), 0
+        scaled, out, term, k = (
+            a / mpmath.mpf(2) ** squarings,
+            mpmath.eye(a.rows),
+            mpmath.eye(a.rows),
+            0,
+        )
         while mpmath.mnorm(term, 1) > mpmath.eps:
             k += 1
             term = term * scaled / k
@@ -33,7 +38,9 @@ def exact(*matrices: np.ndarray) -> np.ndarray:
     n, kind = len(matrices[0]), np.result_type(*matrices).kind
     blocks = np.asarray(matrices[0], object)
     for direction in matrices[1:]:
-        beside = np.kron(np.eye(len(blocks) // n, dtype=int).astype(object), np.asarray(direction, object))
+        beside = np.kron(
+            np.eye(len(blocks) // n, dtype=int).astype(object), np.asarray(direction, object)
+        )
         blocks = np.block([[blocks, beside], [0 * blocks, blocks]])
     found = exact_expm(mpmath.matrix(blocks.tolist()))
     number = complex if kind == "c" else float
@@ -45,7 +52,11 @@ def relative_error(got: Any, expected: np.ndarray) -> float:
     got = np.asarray(got)
     assert got.shape == expected.shape
     errors = np.abs(got - expected)
-    return float(np.max(np.where(expected != 0, errors / np.where(expected != 0, np.abs(expected), 1), errors)))
+    return float(
+        np.max(
+            np.where(expected != 0, errors / np.where(expected != 0, np.abs(expected), 1), errors)
+        )
+    )
 
 
 def matrices() -> dict[str, np.ndarray]:
@@ -111,8 +122,15 @@ def test_elements_near_the_ends_of_the_range():
         assert np.array_equal(f([[0, size], [0, 0]]), [[1, size], [0, 1]])
         assert np.array_equal(f([[0, 0], [-size, 0]]), [[1, 0], [-size, 1]])
         assert relative_error(f([[1, size], [0, 1]]), np.e * np.array([[1, size], [0, 1]])) < 1e-15
-    assert np.allclose(f([[0, 1e150], [1e-150, 0]]), [[np.cosh(1), np.sinh(1) * 1e150], [np.sinh(1) * 1e-150, np.cosh(1)]], rtol=1e-14, atol=0)
-    assert np.allclose(g([[0, 1e150], [0, 0]]), [[0.5e150, 1], [1e300 / 6, 0.5e150]], rtol=1e-14, atol=0)
+    assert np.allclose(
+        f([[0, 1e150], [1e-150, 0]]),
+        [[np.cosh(1), np.sinh(1) * 1e150], [np.sinh(1) * 1e-150, np.cosh(1)]],
+        rtol=1e-14,
+        atol=0,
+    )
+    assert np.allclose(
+        g([[0, 1e150], [0, 0]]), [[0.5e150, 1], [1e300 / 6, 0.5e150]], rtol=1e-14, atol=0
+    )
 
 
 # ---- derivatives -----------------------------------------------------------------------------------------------------
@@ -132,7 +150,9 @@ def test_gradients_do_not_depend_on_the_size_of_the_cotangent(name, phase):
         assert np.abs(f(a, weights, size) - expected).max() < 1e-13 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("name", ["one larger element", "blocks", "similar to graded", "size 1", "zero"])
+@pytest.mark.parametrize(
+    "name", ["one larger element", "blocks", "similar to graded", "size 1", "zero"]
+)
 def test_pushforwards_and_second_derivatives_are_linear_in_their_directions(name):
     a = MATRICES[name]
     n, rng = len(a), np.random.default_rng(2)
@@ -156,7 +176,9 @@ def test_third_derivatives():
     derivative = along[0, 1]
     for _ in range(3):
         derivative = bt.grad(derivative, t)
-    assert np.isclose(bt.function([x, t], derivative)(a, 0.0), exact(a, e[0], e[0], e[0])[0, 1], rtol=1e-13)
+    assert np.isclose(
+        bt.function([x, t], derivative)(a, 0.0), exact(a, e[0], e[0], e[0])[0, 1], rtol=1e-13
+    )
 
 
 def test_zero_cotangents_and_batches():
@@ -167,5 +189,7 @@ def test_zero_cotangents_and_batches():
     assert not found[0].any() and not found[2].any()
     assert np.abs(found[1] - exact(value[1].T, np.ones((2, 2)))).max() < 1e-13
     nothing = bt.function([x], bt.grad(expm(x).sum(), x))
-    assert nothing(np.zeros((0, 2, 2))).shape == (0, 2, 2) and nothing(np.zeros((2, 0, 0))).shape == (2, 0, 0)
+    assert nothing(np.zeros((0, 2, 2))).shape == (0, 2, 2) and nothing(
+        np.zeros((2, 0, 0))
+    ).shape == (2, 0, 0)
     assert np.isnan(f(np.full((3, 2, 2), np.nan))).all()

@@ -43,17 +43,23 @@ def test_cholesky_agrees_with_numpy(n, dtype, linker):
     tolerance = 1e-11 if dtype == "float64" else 1e-4
     np.testing.assert_allclose(lower, expected, rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(upper, expected.T, rtol=tolerance, atol=tolerance)
-    assert lower.dtype == dtype and (np.triu(lower, 1) == 0).all() and (np.tril(upper, -1) == 0).all()
+    assert (
+        lower.dtype == dtype and (np.triu(lower, 1) == 0).all() and (np.tril(upper, -1) == 0).all()
+    )
     assert (value == before).all()
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-@pytest.mark.parametrize("shape", [(3, 4, 4), (2, 3, 5, 5), (1, 2, 2), (0, 3, 3), (4, 0, 0), (2, 30, 30)])
+@pytest.mark.parametrize(
+    "shape", [(3, 4, 4), (2, 3, 5, 5), (1, 2, 2), (0, 3, 3), (4, 0, 0), (2, 30, 30)]
+)
 def test_a_batch_is_factored_matrix_by_matrix(shape, linker):
     x = pt.tensor("x", shape=(None,) * len(shape))
     value = positive(*shape)
     np.testing.assert_allclose(
-        compiled([x], pt.linalg.cholesky(2 * x) + 1, linker)(value), np.linalg.cholesky(2 * value) + 1, rtol=1e-11
+        compiled([x], pt.linalg.cholesky(2 * x) + 1, linker)(value),
+        np.linalg.cholesky(2 * value) + 1,
+        rtol=1e-11,
     )
 
 
@@ -61,7 +67,9 @@ SIZES = [(0, 2), (1, 1), (3, 0), (3, 2), (16, 3), (17, 3), (40, 40)]
 
 
 @pytest.mark.parametrize(
-    "linker, n, columns", [("jit", *size) for size in SIZES] + [(linker, n, 3) for linker in LINKERS[1:] for n in (3, 17)]
+    "linker, n, columns",
+    [("jit", *size) for size in SIZES]
+    + [(linker, n, 3) for linker in LINKERS[1:] for n in (3, 17)],
 )
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("trans", [0, 1, "T"])
@@ -72,12 +80,17 @@ def test_solve_triangular_agrees_with_scipy(n, columns, lower, trans, unit, link
     A = regular(n, n) / (10 if unit else 1)
     B = np.random.default_rng(5).normal(size=(n, columns))
     c = np.arange(n) + 1.0
-    outputs = [pt.linalg.solve_triangular(a, b, **options), pt.linalg.solve_triangular(a, v, **options)]
+    outputs = [
+        pt.linalg.solve_triangular(a, b, **options),
+        pt.linalg.solve_triangular(a, v, **options),
+    ]
     got = compiled([a, b, v], outputs, linker)(A, B, c)
     for g, right in zip(got, (B, c)):
         assert g.shape == right.shape
         if g.size:
-            np.testing.assert_allclose(g, scipy.linalg.solve_triangular(A, right, **options), rtol=1e-8, atol=1e-8)
+            np.testing.assert_allclose(
+                g, scipy.linalg.solve_triangular(A, right, **options), rtol=1e-8, atol=1e-8
+            )
 
 
 @pytest.mark.parametrize("linker", LINKERS)
@@ -85,11 +98,18 @@ def test_batches_of_systems_broadcast(linker):
     a, b, v = pt.dtensor3("a"), pt.dtensor4("b"), pt.dmatrix("v")
     A, B = regular(3, 4, 4), np.random.default_rng(2).normal(size=(2, 3, 4, 2))
     got = compiled([a, b], pt.linalg.solve_triangular(a, b, lower=True), linker)(A, B)
-    expected = [[scipy.linalg.solve_triangular(A[j], B[i, j], lower=True) for j in range(3)] for i in range(2)]
+    expected = [
+        [scipy.linalg.solve_triangular(A[j], B[i, j], lower=True) for j in range(3)]
+        for i in range(2)
+    ]
     np.testing.assert_allclose(got, expected, rtol=1e-10)
     one = pt.dmatrix("one")
-    got = compiled([one, v], pt.linalg.solve_triangular(one, v, b_ndim=1), linker)(A[0], B[0, :, :, 0])
-    np.testing.assert_allclose(got, [scipy.linalg.solve_triangular(A[0], B[0, j, :, 0]) for j in range(3)], rtol=1e-10)
+    got = compiled([one, v], pt.linalg.solve_triangular(one, v, b_ndim=1), linker)(
+        A[0], B[0, :, :, 0]
+    )
+    np.testing.assert_allclose(
+        got, [scipy.linalg.solve_triangular(A[0], B[0, j, :, 0]) for j in range(3)], rtol=1e-10
+    )
 
 
 def test_other_layouts_are_read_in_place():
@@ -99,13 +119,19 @@ def test_other_layouts_are_read_in_place():
     for value in (big[::2, ::2], np.asfortranarray(big[:6, :6]), big[::-2, ::-2], big[6:, 6:]):
         factor, solved = f(value, right)
         np.testing.assert_allclose(factor, np.linalg.cholesky(value), rtol=1e-11)
-        np.testing.assert_allclose(solved, scipy.linalg.solve_triangular(value.T, right, lower=True), rtol=1e-10)
+        np.testing.assert_allclose(
+            solved, scipy.linalg.solve_triangular(value.T, right, lower=True), rtol=1e-10
+        )
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint16", "bool"])
 def test_integers_are_computed_in_float64(dtype):
     x = pt.tensor("x", dtype=dtype, shape=(None, None))
-    value = np.eye(3, dtype=dtype) if dtype == "bool" else np.array([[9, 3, 0], [3, 8, 2], [0, 2, 7]], dtype)
+    value = (
+        np.eye(3, dtype=dtype)
+        if dtype == "bool"
+        else np.array([[9, 3, 0], [3, 8, 2], [0, 2, 7]], dtype)
+    )
     got = bt.function([x], pt.linalg.cholesky(x))(value)
     assert got.dtype == np.float64
     np.testing.assert_allclose(got, np.linalg.cholesky(value.astype(float)))
@@ -173,7 +199,9 @@ def test_mismatched_lengths():
         with pytest.raises(ValueError, match="square"):
             compiled([x], pt.linalg.cholesky(x), linker)(np.ones((3, 4)))
         with pytest.raises(ValueError):
-            compiled([x, b], pt.linalg.solve_triangular(x, b), linker)(np.ones((3, 3)), np.ones((4, 2)))
+            compiled([x, b], pt.linalg.solve_triangular(x, b), linker)(
+                np.ones((3, 3)), np.ones((4, 2))
+            )
 
 
 def test_a_failure_changes_no_shared_variables_or_inputs():
@@ -237,7 +265,9 @@ def test_second_derivatives_of_a_normal_log_density():
     at = np.array([0.7, 1.1, 1.6])
     gradient = bt.function([scale], bt.grad(logp, scale))
     hessian = bt.function([scale], bt.gradient.hessian(logp, scale))(at)
-    np.testing.assert_allclose(gradient(at), numeric(bt.function([scale], logp), at), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        gradient(at), numeric(bt.function([scale], logp), at), rtol=1e-6, atol=1e-8
+    )
     for k in range(3):
         expected = numeric(lambda v: gradient(v)[k], at)
         np.testing.assert_allclose(hessian[k], expected, rtol=1e-6, atol=1e-7)
@@ -247,7 +277,9 @@ def test_cho_solve_solves():
     a, b = pt.dtensor3("a"), pt.dtensor3("b")
     A, B = positive(2, 5, 5), np.random.default_rng(8).normal(size=(2, 5, 3))
     for lower in (True, False):
-        got = bt.function([a, b], pt.linalg.cho_solve((pt.linalg.cholesky(a, lower=lower), lower), b))(A, B)
+        got = bt.function(
+            [a, b], pt.linalg.cho_solve((pt.linalg.cholesky(a, lower=lower), lower), b)
+        )(A, B)
         np.testing.assert_allclose(got, np.linalg.solve(A, B), rtol=1e-9)
 
 
@@ -256,7 +288,9 @@ def test_vectorize_over_batches():
     y = pt.linalg.cholesky(x) @ x
     value = positive(3, 4, 4)
     [out] = bt.graph.replace.vectorize_graph([y], {x: batch})
-    np.testing.assert_allclose(bt.function([batch], out)(value), np.linalg.cholesky(value) @ value, rtol=1e-10)
+    np.testing.assert_allclose(
+        bt.function([batch], out)(value), np.linalg.cholesky(value) @ value, rtol=1e-10
+    )
 
 
 def test_linear_algebra_in_one_native_function_with_loops():
@@ -277,14 +311,29 @@ def test_batches_of_small_matrices(n, dtype):
     a = (numbers.normal(size=(3, 1, 5, n, n)) + 3 * np.roll(np.eye(n), 1, axis=1)).astype(dtype)
     b = numbers.normal(size=(1, 4, 5, n, 2)).astype(dtype)
     s = (a @ np.swapaxes(a, -1, -2) + np.eye(n)).astype(dtype)
-    x, y, z = (pt.TensorType(dtype, shape=[1 if length == 1 else None for length in v.shape])() for v in (a, b, s))
+    x, y, z = (
+        pt.TensorType(dtype, shape=[1 if length == 1 else None for length in v.shape])()
+        for v in (a, b, s)
+    )
     f = bt.function([x, y, z], [pt.linalg.solve(x, y), pt.linalg.inv(x), pt.linalg.det(x), pt.linalg.slogdet(x)[1],
                                 pt.linalg.cholesky(z), pt.linalg.solve_triangular(pt.linalg.cholesky(z), y, lower=True)])  # fmt: skip
     factor = np.linalg.cholesky(s)
-    expected = [np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.det(a), np.linalg.slogdet(a)[1], factor, np.linalg.solve(factor, b)]
+    expected = [
+        np.linalg.solve(a, b),
+        np.linalg.inv(a),
+        np.linalg.det(a),
+        np.linalg.slogdet(a)[1],
+        factor,
+        np.linalg.solve(factor, b),
+    ]
     for got, value in zip(f(a, b, s), expected, strict=True):
         assert got.dtype == dtype
-        np.testing.assert_allclose(got, value, rtol=1e-9 if dtype == "float64" else 2e-2, atol=1e-12 if dtype == "float64" else 1e-3)
+        np.testing.assert_allclose(
+            got,
+            value,
+            rtol=1e-9 if dtype == "float64" else 2e-2,
+            atol=1e-12 if dtype == "float64" else 1e-3,
+        )
 
 
 @pytest.mark.parametrize("n", [1, 5, 33, 70])
@@ -294,14 +343,18 @@ def test_the_gradient_of_cholesky_is_one_op(n, lower):
     factor = pt.linalg.cholesky(x, lower=lower)
     f = bt.function([x, g], bt.grad((factor * g).sum(), x))
     names = [str(node.op) for node in f.maker.fgraph.toposort()]
-    assert "CholeskyGradient" in names and not any("SolveTriangular" in name or "Dot" in name for name in names)
+    assert "CholeskyGradient" in names and not any(
+        "SolveTriangular" in name or "Dot" in name for name in names
+    )
     value, weights = positive(n, n), np.random.default_rng(n).normal(size=(n, n))
     L = np.linalg.cholesky(value)
     half = np.tril(L.T @ np.tril(weights if lower else weights.T))
     half -= np.diag(np.diag(half)) / 2
     s = np.linalg.solve(L.T, np.linalg.solve(L.T, half.T).T)
     expected = np.tril(s + s.T) - np.diag(np.diag(s))
-    np.testing.assert_allclose(f(value, weights), expected if lower else expected.T, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        f(value, weights), expected if lower else expected.T, rtol=1e-9, atol=1e-10
+    )
 
 
 def test_a_failing_matrix_in_a_batch_of_small_matrices():
@@ -342,8 +395,12 @@ def test_exported_c_has_cholesky_in_loops(tmp_path):
     f = bt.function([x], logp, name="logp")
     f.export_c(tmp_path)
     (tmp_path / "main.c").write_text(EXPORTED)
-    built = subprocess.run(["cc", "-std=c99", "-Wall", "-o", "main", "main.c", "logp.c", "-lm"], cwd=tmp_path,
-                           capture_output=True, text=True)  # fmt: skip
+    built = subprocess.run(
+        ["cc", "-std=c99", "-Wall", "-o", "main", "main.c", "logp.c", "-lm"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert built.returncode == 0, built.stderr
     assert subprocess.run([tmp_path / "main"]).returncode == 0
     with pytest.raises(NotImplementedError, match="bt_cholesky_f64"):
@@ -359,15 +416,33 @@ def test_exported_c_has_cholesky_in_loops(tmp_path):
 def test_solve_inv_and_det_agree_with_numpy(n, dtype, linker):
     rng = np.random.default_rng(n)
     A, B = rng.normal(size=(n, n)).astype(dtype), rng.normal(size=(n, 3)).astype(dtype)
-    a, b, v = (pt.tensor(name, dtype=dtype, shape=shape) for name, shape in (("a", (None,) * 2), ("b", (None,) * 2), ("v", (None,))))
+    a, b, v = (
+        pt.tensor(name, dtype=dtype, shape=shape)
+        for name, shape in (("a", (None,) * 2), ("b", (None,) * 2), ("v", (None,)))
+    )
     sign, logarithm = pt.linalg.slogdet(a)
-    outputs = [pt.linalg.solve(a, b), pt.linalg.solve(a, v), pt.linalg.solve(a, b, transposed=True), pt.linalg.inv(a),
-               pt.linalg.det(a), sign, logarithm]  # fmt: skip
+    outputs = [
+        pt.linalg.solve(a, b),
+        pt.linalg.solve(a, v),
+        pt.linalg.solve(a, b, transposed=True),
+        pt.linalg.inv(a),
+        pt.linalg.det(a),
+        sign,
+        logarithm,
+    ]
     got = compiled([a, b, v], outputs, linker)(A, B, B[:, 0].copy())
     wide = A.astype(float)
-    expected = [np.linalg.solve(wide, B), np.linalg.solve(wide, B[:, 0]), np.linalg.solve(wide.T, B),
-                np.linalg.inv(wide), np.linalg.det(wide), *np.linalg.slogdet(wide)]  # fmt: skip
-    tolerance = (1e-9 if dtype == "float64" else 3e-3) * max(1, np.linalg.cond(wide) / 100 if n else 1)
+    expected = [
+        np.linalg.solve(wide, B),
+        np.linalg.solve(wide, B[:, 0]),
+        np.linalg.solve(wide.T, B),
+        np.linalg.inv(wide),
+        np.linalg.det(wide),
+        *np.linalg.slogdet(wide),
+    ]
+    tolerance = (1e-9 if dtype == "float64" else 3e-3) * max(
+        1, np.linalg.cond(wide) / 100 if n else 1
+    )
     for g, w in zip(got, expected):
         assert g.dtype == dtype and g.shape == np.shape(w)
         np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance)
@@ -378,7 +453,9 @@ def test_batches_of_general_systems(linker):
     A, B = regular(3, 4, 4)[:, ::-1], np.random.default_rng(2).normal(size=(2, 1, 4, 2))
     a, b = pt.dtensor3("a"), pt.tensor("b", shape=(None, 1, None, None))
     sign, logarithm = pt.linalg.slogdet(a)
-    got = compiled([a, b], [pt.linalg.solve(a, b), pt.linalg.inv(a), pt.linalg.det(a), sign, logarithm], linker)(A, B)
+    got = compiled(
+        [a, b], [pt.linalg.solve(a, b), pt.linalg.inv(a), pt.linalg.det(a), sign, logarithm], linker
+    )(A, B)
     expected = [np.linalg.solve(A, B), np.linalg.inv(A), np.linalg.det(A), *np.linalg.slogdet(A)]
     for g, w in zip(got, expected):
         np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
@@ -409,7 +486,9 @@ def test_kinds_of_matrices():
     for lower in (True, False):
         kind = f"{'lower' if lower else 'upper'} triangular"
         for transposed in (True, False):
-            got = bt.function([a, b], pt.linalg.solve(a, b, assume_a=kind, transposed=transposed))(A, B)
+            got = bt.function([a, b], pt.linalg.solve(a, b, assume_a=kind, transposed=transposed))(
+                A, B
+            )
             expected = scipy.linalg.solve_triangular(A, B, lower=lower, trans=int(transposed))
             np.testing.assert_allclose(got, expected, rtol=1e-10)
 
@@ -426,7 +505,9 @@ def test_gradients_of_general_systems_and_determinants():
     ):
         f = bt.function([a, b], cost)
         for_a, for_b = bt.function([a, b], bt.grad(cost, [a, b]))(A, B)
-        np.testing.assert_allclose(for_a, numeric(lambda v: f(v, B), A.copy()), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            for_a, numeric(lambda v: f(v, B), A.copy()), rtol=1e-5, atol=1e-6
+        )
         np.testing.assert_allclose(for_b, numeric(lambda v: f(A, v), B), rtol=1e-5, atol=1e-6)
     x = pt.dvector("x")
     cost = pt.linalg.slogdet(pt.diag(x**2) + pt.outer(x, x) + pt.eye(3))[1]
@@ -434,7 +515,9 @@ def test_gradients_of_general_systems_and_determinants():
     gradient = bt.function([x], bt.grad(cost, x))
     hessian = bt.function([x], bt.gradient.hessian(cost, x))(at)
     for k in range(3):
-        np.testing.assert_allclose(hessian[k], numeric(lambda v: gradient(v)[k], at), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(
+            hessian[k], numeric(lambda v: gradient(v)[k], at), rtol=1e-6, atol=1e-7
+        )
 
 
 # ---- parts of matrices -----------------------------------------------------------------------------------------------
@@ -473,11 +556,18 @@ def test_infinite_elements_are_not_reported_as_singular(n, linker):
     a = np.eye(n)
     a[1, 2] = np.inf
     mode = bt.compile.Mode(linker=linker)
-    f = bt.function([x], [pt.linalg.det(x), *pt.linalg.slogdet(x), pt.linalg.inv(x), pt.linalg.solve(x, x[:, 0])], mode=mode)
+    f = bt.function(
+        [x],
+        [pt.linalg.det(x), *pt.linalg.slogdet(x), pt.linalg.inv(x), pt.linalg.solve(x, x[:, 0])],
+        mode=mode,
+    )
     assert all(np.isnan(out).all() for out in f(a))
-    det, sign, logabsdet, inverse = bt.function([batch], [pt.linalg.det(batch), *pt.linalg.slogdet(batch), pt.linalg.inv(batch)], mode=mode)(
-        np.stack([np.eye(n), a, np.eye(n), np.eye(n) * 2, np.zeros((n, n)) + np.inf])[:5])
-    assert (np.isnan(det) == [False, True, False, False, True]).all() and (np.isnan(logabsdet) == np.isnan(det)).all()
+    det, sign, logabsdet, inverse = bt.function(
+        [batch], [pt.linalg.det(batch), *pt.linalg.slogdet(batch), pt.linalg.inv(batch)], mode=mode
+    )(np.stack([np.eye(n), a, np.eye(n), np.eye(n) * 2, np.zeros((n, n)) + np.inf])[:5])
+    assert (np.isnan(det) == [False, True, False, False, True]).all() and (
+        np.isnan(logabsdet) == np.isnan(det)
+    ).all()
     assert (np.isnan(inverse).all((1, 2)) == np.isnan(det)).all() and (sign[[0, 2, 3]] == 1).all()
     assert bt.function([x], pt.linalg.det(x), mode=mode)(np.zeros((n, n))) == 0
 

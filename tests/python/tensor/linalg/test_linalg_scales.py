@@ -58,26 +58,47 @@ WEIGHTS: dict[str, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {
     "solve_discrete_lyapunov": [((0, 1), (1,))],
     "solve_discrete_are": [((0, 0, 1, 1), (1,)), ((0, 1, 0, 2), (0,))],
     "solve_continuous_are": [((0, 0, 1, 1), (1,)), ((1, 0, 1, -1), (0,)), ((0, 1, 0, 2), (0,))],
-}  # fmt: skip
+}
 SYSTEMS = ("solve,", "solve_triangular", "solve_banded", "lu_solve", "tridiagonal_lu_solve")
 # Rows that are the same computation as another one.
-SAME = ("vectors", "transposed", "permute_l", "tall", "matrix_inverse", "norm, vectors 0", "qr, raw")
+SAME = (
+    "vectors",
+    "transposed",
+    "permute_l",
+    "tall",
+    "matrix_inverse",
+    "norm, vectors 0",
+    "qr, raw",
+)
 
 
 def weights_of(r: Row) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    if any(text in r.name for text in SAME) and not r.name.startswith("norm, vectors") or r.name in SAME:
+    if (
+        any(text in r.name for text in SAME)
+        and not r.name.startswith("norm, vectors")
+        or r.name in SAME
+    ):
         return []
     if r.name.startswith(SYSTEMS):
         unit = "'unit_diagonal': True" in r.name
         return [((0, 1), (1,))] if unit else [((1, 0), (-1,)), ((1, 1), (0,))]
-    return max(((len(name), weights) for name, weights in WEIGHTS.items() if (r.name + ",").startswith(name + ",")), default=(0, []))[1]
+    return max(
+        (
+            (len(name), weights)
+            for name, weights in WEIGHTS.items()
+            if (r.name + ",").startswith(name + ",")
+        ),
+        default=(0, []),
+    )[1]
 
 
 CASES = [(r, *weights) for r in ROWS for weights in weights_of(r)]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
-@pytest.mark.parametrize(("r", "of_inputs", "of_outputs"), CASES, ids=[f"{r.name}, {w}" for r, w, _ in CASES])
+@pytest.mark.parametrize(
+    ("r", "of_inputs", "of_outputs"), CASES, ids=[f"{r.name}, {w}" for r, w, _ in CASES]
+)
 def test_results_and_gradients_scale_with_the_matrices(r, of_inputs, of_outputs, dtype):
     n = 3
     arrays, cores = arrays_of(r, dtype, (), n)
@@ -85,9 +106,18 @@ def test_results_and_gradients_scale_with_the_matrices(r, of_inputs, of_outputs,
     smooth = () if isinstance(r.smooth, str) else r.smooth(*outputs)
     smooth = [k for k, each in enumerate(outputs) if any(each is one for one in smooth)]
     # A cost in which each output is scaled back, by factors that are inputs.
-    factors = [pt.scalar(f"factor{k}", dtype=dtype if dtype in ("float32", "float64") else "float64") for k in smooth]
+    factors = [
+        pt.scalar(f"factor{k}", dtype=dtype if dtype in ("float32", "float64") else "float64")
+        for k in smooth
+    ]
     parts = [outputs[k] * factor for k, factor in zip(smooth, factors)]
-    cost = sum(((pt.real(p) + (2 * pt.imag(p) if p.dtype.startswith("complex") else 0)).sum() for p in parts), pt.constant(0.0))
+    cost = sum(
+        (
+            (pt.real(p) + (2 * pt.imag(p) if p.dtype.startswith("complex") else 0)).sum()
+            for p in parts
+        ),
+        pt.constant(0.0),
+    )
     gradients = bt.grad(cost, variables, disconnected_inputs="ignore") if smooth else []
     f = bt.function([*variables, *factors], [*outputs, *gradients], on_unused_input="ignore")
 
@@ -96,13 +126,20 @@ def test_results_and_gradients_scale_with_the_matrices(r, of_inputs, of_outputs,
         scaled = [a * power(w) for a, w in zip(arrays, of_inputs)]
         got = f(*scaled, *(power(-of_outputs[k]).real for k in smooth))
         values, slopes = got[: len(outputs)], got[len(outputs) :]
-        return ([v * power(-w) if w else v for v, w in zip(values, of_outputs)], [g * power(w) for g, w in zip(slopes, of_inputs)])
+        return (
+            [v * power(-w) if w else v for v, w in zip(values, of_outputs)],
+            [g * power(w) for g, w in zip(slopes, of_inputs)],
+        )
 
     _, expected = run(0)
     for exponent in (-27, 27, *((-498, 498) if dtype != "float32" else (-50, 50))):
         if r.name == "norm, vectors 3" and abs(exponent) > 27:
             continue  # sums of third powers, which leave the range of numbers, as in NumPy
-        if dtype == "float32" and max(map(abs, (*of_inputs, *of_outputs))) > 1 and abs(exponent) > 27:
+        if (
+            dtype == "float32"
+            and max(map(abs, (*of_inputs, *of_outputs))) > 1
+            and abs(exponent) > 27
+        ):
             continue
         values, slopes = run(exponent)
         for one, right in expected_pairs(r, arrays, values, n):
@@ -210,7 +247,11 @@ BACKWARD: dict[str, tuple[Any, Any]] = {
 def compiled(name: str, dtype: str) -> Any:
     matrices = [pt.tensor(dtype=dtype, shape=(None, None)) for _ in range(3)]
     made = BACKWARD[name][0](*matrices)
-    return bt.function(matrices, list(made) if isinstance(made, (list, tuple)) else [made], on_unused_input="ignore")
+    return bt.function(
+        matrices,
+        list(made) if isinstance(made, (list, tuple)) else [made],
+        on_unused_input="ignore",
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
@@ -222,8 +263,12 @@ def test_backward_errors_of_hard_matrices_are_of_the_order_of_rounding(name, kin
         h = a / 2 + adjoint(a) / 2
         try:
             got = compiled(name, dtype)(a, b, h)
-        except np.linalg.LinAlgError as error:  # rounding may make a pivot 0 where a matrix is as good as singular
-            assert "singular" in str(error) and max(np.linalg.cond(a), np.linalg.cond(h)) > 0.1 / EPS
+        except (
+            np.linalg.LinAlgError
+        ) as error:  # rounding may make a pivot 0 where a matrix is as good as singular
+            assert (
+                "singular" in str(error) and max(np.linalg.cond(a), np.linalg.cond(h)) > 0.1 / EPS
+            )
             continue
         for residual, size in BACKWARD[name][1](a, b, h, *got):
             assert norm(residual) <= 40 * n * EPS * size, (n, norm(residual) / (n * EPS * size))
@@ -234,7 +279,10 @@ def test_determinants_whose_products_leave_the_range_of_numbers(dtype):
     big = 1e200 if dtype == "float64" else 1e30
     one = np.diag(np.array([big, big, -1 / big], dtype))
     small = np.diag(np.array([1 / big, 1 / big, big], dtype))
-    x, batch = pt.tensor(dtype=dtype, shape=(None, None)), pt.tensor(dtype=dtype, shape=(None, None, None))
+    x, batch = (
+        pt.tensor(dtype=dtype, shape=(None, None)),
+        pt.tensor(dtype=dtype, shape=(None, None, None)),
+    )
     for linker in ("jit", "vm", "c"):
         f = bt.function([x], la.det(x), mode=bt.Mode(linker, "fast_run"))
         many = bt.function([batch], la.det(batch), mode=bt.Mode(linker, "fast_run"))

@@ -96,7 +96,9 @@ def test_draws_agree_with_numpy(kind):
     rng = pt.random.rng("rng", kind)
     outputs = []
     for name, *parameters in NUMPY:
-        outputs += _core.random_draw(name, rng, [pt.as_tensor(one) for one in parameters], [pt.as_tensor(N)])
+        outputs += _core.random_draw(
+            name, rng, [pt.as_tensor(one) for one in parameters], [pt.as_tensor(N)]
+        )
     with bt.config.change_flags(random__shared_state="ignore"):
         got = bt.function([rng], outputs)(generator(getattr(np.random, kind)))
     for (name, *parameters), after, draw in zip(NUMPY, got[::2], got[1::2]):
@@ -113,22 +115,58 @@ ROWS = {
     "dirichlet": (("dirichlet", A[0]), {"size": (2, 2)}, lambda r: r.dirichlet(A[0], size=(2, 2))),
     "small": (("dirichlet", A[0] / 100), {"size": 5}, lambda r: r.dirichlet(A[0] / 100, size=5)),
     # NumPy's own dirichlet would not terminate for -0.0.
-    "negative zero": (("dirichlet", np.array([0.03, -0.0])), {"size": 3}, lambda r: r.dirichlet(np.array([0.03, 0.0]), size=3)),
+    "negative zero": (
+        ("dirichlet", np.array([0.03, -0.0])),
+        {"size": 3},
+        lambda r: r.dirichlet(np.array([0.03, 0.0]), size=3),
+    ),
     "several": (("dirichlet", A), {}, lambda r: np.array([r.dirichlet(a) for a in A])),
     "multinomial": (("multinomial", 50, P), {"size": 4}, lambda r: r.multinomial(50, P, size=4)),
-    "counts": (("multinomial", np.array([5, 500]), P), {}, lambda r: np.array([r.multinomial(n, P) for n in (5, 500)])),
+    "counts": (
+        ("multinomial", np.array([5, 500]), P),
+        {},
+        lambda r: np.array([r.multinomial(n, P) for n in (5, 500)]),
+    ),
     "permutation": (("permutation", 20), {}, lambda r: r.permutation(20)),
     "vector": (("permutation", WORDS[:, 0]), {}, lambda r: r.permutation(WORDS[:, 0])),
     "matrix": (("permutation", WORDS), {}, lambda r: r.permutation(WORDS)),
-    "choice": (("choice", 20), {"size": 7, "replace": False}, lambda r: r.choice(20, size=7, replace=False)),
-    "many": (("choice", 20000), {"size": 700, "replace": False}, lambda r: r.choice(20000, size=700, replace=False)),
-    "few": (("choice", 20000), {"size": 70, "replace": False}, lambda r: r.choice(20000, size=70, replace=False)),
-    "words": (("choice", WORDS), {"size": (2, 2), "replace": False}, lambda r: r.choice(WORDS, size=(2, 2), replace=False)),
-    "weighted": (("choice", 3), {"size": 3, "replace": False, "p": P}, lambda r: r.choice(3, size=3, replace=False, p=P)),
+    "choice": (
+        ("choice", 20),
+        {"size": 7, "replace": False},
+        lambda r: r.choice(20, size=7, replace=False),
+    ),
+    "many": (
+        ("choice", 20000),
+        {"size": 700, "replace": False},
+        lambda r: r.choice(20000, size=700, replace=False),
+    ),
+    "few": (
+        ("choice", 20000),
+        {"size": 70, "replace": False},
+        lambda r: r.choice(20000, size=70, replace=False),
+    ),
+    "words": (
+        ("choice", WORDS),
+        {"size": (2, 2), "replace": False},
+        lambda r: r.choice(WORDS, size=(2, 2), replace=False),
+    ),
+    "weighted": (
+        ("choice", 3),
+        {"size": 3, "replace": False, "p": P},
+        lambda r: r.choice(3, size=3, replace=False, p=P),
+    ),
     "replaced": (("choice", 9), {"size": 5}, lambda r: r.choice(9, size=5)),
-    "weighted, replaced": (("choice", 3), {"size": 50, "p": P}, lambda r: r.choice(3, size=50, p=P)),
+    "weighted, replaced": (
+        ("choice", 3),
+        {"size": 50, "p": P},
+        lambda r: r.choice(3, size=50, p=P),
+    ),
     "one": (("choice", WORDS), {}, lambda r: r.choice(WORDS)),
-    "categorical": (("categorical", P), {"size": (4, 5)}, lambda r: np.searchsorted(P.cumsum(), r.uniform(size=(4, 5)))),
+    "categorical": (
+        ("categorical", P),
+        {"size": (4, 5)},
+        lambda r: np.searchsorted(P.cumsum(), r.uniform(size=(4, 5))),
+    ),
 }
 
 
@@ -182,8 +220,12 @@ def test_the_oracle_agrees():
 
     rng = pt.random.rng()
     state, x = rng.normal(np.zeros((2, 3)), 2.0)
-    for name, parameters, options in (("dirichlet", (A,), {}), ("multinomial", (9, P), {"size": 2}), ("permutation", (5,), {"size": 2}),
-                                      ("choice", (9,), {"size": 4, "replace": False})):  # fmt: skip
+    for name, parameters, options in (
+        ("dirichlet", (A,), {}),
+        ("multinomial", (9, P), {"size": 2}),
+        ("permutation", (5,), {"size": 2}),
+        ("choice", (9,), {"size": 4, "replace": False}),
+    ):
         state, y = getattr(state, name)(*parameters, **options)
         expected = ops.evaluate([y, x], {rng: np.random.default_rng(3)})
         got = bt.function([rng], [y, x])(np.random.default_rng(3))
@@ -191,11 +233,19 @@ def test_the_oracle_agrees():
     for kind in ("PCG64", "Threefry"):
         rng = pt.random.rng("rng", kind)
         for name, parameters in COMPOSITIONS_OF_THE_ORACLE.items():
-            if kind == "Threefry" and name in ("bernoulli", "invgamma", "t", "gengamma", "betabinom"):
+            if kind == "Threefry" and name in (
+                "bernoulli",
+                "invgamma",
+                "t",
+                "gengamma",
+                "betabinom",
+            ):
                 continue
             value = np.random.default_rng(3) if kind == "PCG64" else bt.random.stream(3)
             x = getattr(rng, name)(*parameters, size=(2, 3))[1]
-            np.testing.assert_allclose(ops.evaluate([x], {rng: value})[0].array, bt.function([rng], x)(value), rtol=1e-12)
+            np.testing.assert_allclose(
+                ops.evaluate([x], {rng: value})[0].array, bt.function([rng], x)(value), rtol=1e-12
+            )
 
 
 def test_multivariate_normal():
@@ -206,7 +256,9 @@ def test_multivariate_normal():
     many = np.stack([cov, 4 * cov])
     x = rng.multivariate_normal(np.zeros(2), many)[1].eval({rng: np.random.default_rng(4)})
     z = np.random.default_rng(4).normal(size=(2, 2))
-    np.testing.assert_allclose(x, [np.linalg.cholesky(c) @ each for c, each in zip(many, z)], rtol=1e-12)
+    np.testing.assert_allclose(
+        x, [np.linalg.cholesky(c) @ each for c, each in zip(many, z)], rtol=1e-12
+    )
     with pytest.raises(np.linalg.LinAlgError):
         rng.multivariate_normal([0.0, 0.0], -cov)[1].eval({rng: np.random.default_rng(4)})
 
@@ -219,7 +271,10 @@ COMPOSITIONS = {
     "cauchy": ((1.0, 2.0), lambda r, n: 1 + 2 * np.tan(np.pi * r.uniform(size=n) - np.pi / 2)),
     "halfcauchy": ((1.0, 2.0), lambda r, n: 1 + 2 * np.tan(np.pi / 2 * r.uniform(size=n))),
     "invgamma": ((3.0, 7.0), lambda r, n: 1 / r.gamma(3.0, 1 / 7, n)),
-    "truncexpon": ((3.0, 1.0, 2.0), lambda r, n: 1 - 2 * np.log1p(r.uniform(size=n) * np.expm1(-3.0))),
+    "truncexpon": (
+        (3.0, 1.0, 2.0),
+        lambda r, n: 1 - 2 * np.log1p(r.uniform(size=n) * np.expm1(-3.0)),
+    ),
     "t": ((5.0, 1.0, 2.0), lambda r, n: 1 + 2 * r.standard_t(5.0, n)),
     "gengamma": ((1.0, 3.0, 1.5), lambda r, n: 1.5 * r.standard_gamma(1 / 3, n) ** (1 / 3)),
     "betabinom": ((9, 2.0, 3.0), lambda r, n: r.binomial(9, r.beta(2.0, 3.0, n), n)),
@@ -239,8 +294,12 @@ def test_compositions(name):
     np.testing.assert_allclose(got[1], expected(reference, 1000), rtol=1e-12)
     same_state(got[0], reference)
     # Without size, the shape is that of the parameters.
-    vectors = [np.full((2, 1), one) if i == 0 else np.full(3, one) for i, one in enumerate(parameters)]
-    assert getattr(rng, name)(*vectors)[1].eval({rng: np.random.default_rng(4)}).shape == ((2, 3) if len(vectors) > 1 else (2, 1))
+    vectors = [
+        np.full((2, 1), one) if i == 0 else np.full(3, one) for i, one in enumerate(parameters)
+    ]
+    assert getattr(rng, name)(*vectors)[1].eval({rng: np.random.default_rng(4)}).shape == (
+        (2, 3) if len(vectors) > 1 else (2, 1)
+    )
 
 
 def test_every_listed_distribution_exists():
@@ -255,18 +314,33 @@ def test_every_listed_distribution_exists():
 @pytest.mark.parametrize("method", ["svd", "eigh"])
 def test_methods_of_multivariate_normal(method):
     rng, cov = pt.random.rng(), np.array([[2.0, 0.5], [0.5, 1.0]])
-    x = rng.multivariate_normal([1.0, 2.0], cov, size=100_000, method=method)[1].eval({rng: np.random.default_rng(4)})
+    x = rng.multivariate_normal([1.0, 2.0], cov, size=100_000, method=method)[1].eval(
+        {rng: np.random.default_rng(4)}
+    )
     np.testing.assert_allclose(x.mean(axis=0), [1.0, 2.0], atol=0.02)
     np.testing.assert_allclose(np.cov(x.T), cov, atol=0.04)
     if method == "svd":  # the signs of eigenvectors depend on the LAPACK routine
-        np.testing.assert_allclose(x, np.random.default_rng(4).multivariate_normal([1.0, 2.0], cov, size=100_000), rtol=1e-8, atol=1e-8)
-    on_a_line = rng.multivariate_normal([0.0, 0.0], np.ones((2, 2)), size=9, method=method)[1].eval({rng: np.random.default_rng(4)})
+        np.testing.assert_allclose(
+            x,
+            np.random.default_rng(4).multivariate_normal([1.0, 2.0], cov, size=100_000),
+            rtol=1e-8,
+            atol=1e-8,
+        )
+    on_a_line = rng.multivariate_normal([0.0, 0.0], np.ones((2, 2)), size=9, method=method)[1].eval(
+        {rng: np.random.default_rng(4)}
+    )
     np.testing.assert_allclose(on_a_line[:, 0], on_a_line[:, 1], atol=1e-7)
-    many = rng.multivariate_normal(np.zeros(2), np.stack([cov, 9 * cov]), method=method)[1].eval({rng: np.random.default_rng(4)})
-    first = rng.multivariate_normal(np.zeros(2), np.stack([cov, cov]), method=method)[1].eval({rng: np.random.default_rng(4)})
+    many = rng.multivariate_normal(np.zeros(2), np.stack([cov, 9 * cov]), method=method)[1].eval(
+        {rng: np.random.default_rng(4)}
+    )
+    first = rng.multivariate_normal(np.zeros(2), np.stack([cov, cov]), method=method)[1].eval(
+        {rng: np.random.default_rng(4)}
+    )
     np.testing.assert_allclose(many, [first[0], 3 * first[1]], rtol=1e-10)
     with pytest.raises(np.linalg.LinAlgError, match="not positive semidefinite"):
-        rng.multivariate_normal([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], method=method)[1].eval({rng: np.random.default_rng(4)})
+        rng.multivariate_normal([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], method=method)[1].eval(
+            {rng: np.random.default_rng(4)}
+        )
     with pytest.raises(ValueError, match="method is cholesky, svd or eigh"):
         rng.multivariate_normal([0.0], [[1.0]], method="lu")
 
@@ -278,7 +352,11 @@ def test_methods_of_multivariate_normal(method):
     [
         ("bernoulli", (1.5,), "p < 0, p > 1 or p is NaN: bernoulli with p = 1.5"),
         ("bernoulli", ([0.5, np.nan],), r"bernoulli with p = nan at \(1,\)"),
-        ("halfnormal", (0.0, -1.0), "scale < 0 or scale is NaN: halfnormal with loc = 0.0, scale = -1.0"),
+        (
+            "halfnormal",
+            (0.0, -1.0),
+            "scale < 0 or scale is NaN: halfnormal with loc = 0.0, scale = -1.0",
+        ),
         ("halfnormal", (0.0, [1.0, -2.0]), r"halfnormal with loc = 0.0, scale = -2.0 at \(1,\)"),
         ("pareto", (-1.0, 1.0), "b <= 0 or b is NaN: pareto with b = -1.0, scale = 1.0"),
         ("pareto", (np.nan, 1.0), "b is NaN"),
@@ -294,7 +372,11 @@ def test_methods_of_multivariate_normal(method):
         ("betabinom", (3, 0.0, 1.0), "a <= 0"),
         ("truncated_normal", (0.0, 0.0, -1.0, 1.0), "scale <= 0"),
         ("truncated_normal", (0.0, 1.0, 2.0, 1.0), "not lower <= upper: truncated_normal"),
-        ("categorical", ([0.9, 0.9],), r"probabilities do not sum to 1: categorical with p = \[0.9 0.9\]"),
+        (
+            "categorical",
+            ([0.9, 0.9],),
+            r"probabilities do not sum to 1: categorical with p = \[0.9 0.9\]",
+        ),
         ("categorical", ([[0.5, 0.5], [-0.1, 1.1]],), r"p < 0 .* at \(1,\)"),
         ("categorical", ([np.nan, 1.0],), "p contains NaNs"),
     ],
@@ -305,12 +387,19 @@ def test_compositions_with_parameters_outside_their_domain(name, parameters, mes
     value = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
     rng = bt.shared(value)
     symbols = [pt.as_tensor(np.asarray(one)).type() for one in parameters]
-    for given, inputs, arguments in ((parameters, [], []), (symbols, symbols, [np.asarray(one) for one in parameters])):
+    for given, inputs, arguments in (
+        (parameters, [], []),
+        (symbols, symbols, [np.asarray(one) for one in parameters]),
+    ):
         after, x = getattr(rng, name)(*given)
         f = bt.function(inputs, x, updates={rng: after}, mode=bt.Mode(linker))
         with pytest.raises(ValueError, match=message):
             f(*arguments)
-    assert str(rng.get_value()) == str(value) if kind == "Threefry" else state(rng.get_value()) == state(value)
+    assert (
+        str(rng.get_value()) == str(value)
+        if kind == "Threefry"
+        else state(rng.get_value()) == state(value)
+    )
 
 
 def test_sizes_incompatible_with_parameters():
@@ -362,7 +451,9 @@ def test_permutations_of_several_copies():
     for x in (WORDS[:, 0], WORDS):
         drawn = rng.permutation(x, size=(2, 3))[1].eval({rng: np.random.default_rng(1)})
         reference = np.random.default_rng(1)
-        assert np.array_equal(drawn.reshape(6, *x.shape), [reference.permutation(x) for _ in range(6)])
+        assert np.array_equal(
+            drawn.reshape(6, *x.shape), [reference.permutation(x) for _ in range(6)]
+        )
 
 
 @pytest.mark.parametrize("linker", LINKERS)
@@ -382,7 +473,16 @@ def test_broadcasting_and_sizes(linker, size):
     same_state(got[0], reference)
 
 
-@pytest.mark.parametrize("name, parameters", [("normal", ()), ("halfnormal", ()), ("invgamma", (1.0, 1.0)), ("dirichlet", ([1.0, 2.0],)), ("multinomial", (3, P))])
+@pytest.mark.parametrize(
+    "name, parameters",
+    [
+        ("normal", ()),
+        ("halfnormal", ()),
+        ("invgamma", (1.0, 1.0)),
+        ("dirichlet", ([1.0, 2.0],)),
+        ("multinomial", (3, P)),
+    ],
+)
 def test_a_negative_length_is_rejected_when_the_draw_is_built(name, parameters):
     for length in (-1, -2):
         with pytest.raises(ValueError, match=f"{name}: negative length {length} of dimension 1"):
@@ -398,7 +498,9 @@ def test_symbolic_lengths_and_parameters():
         f(np.random.default_rng(2), -3, [1.0, 5.0])
     size = pt.lvector(shape=(2,))
     g = bt.function([rng, size], rng.uniform(size=size)[1])
-    assert np.array_equal(g(np.random.default_rng(2), [2, 3]), np.random.default_rng(2).uniform(size=(2, 3)))
+    assert np.array_equal(
+        g(np.random.default_rng(2), [2, 3]), np.random.default_rng(2).uniform(size=(2, 3))
+    )
     with pytest.raises(ValueError, match="known length"):
         rng.uniform(size=pt.lvector())
 
@@ -443,7 +545,9 @@ def test_shared_rng_forms():
         pt.random.shared_rng(3)
     with pytest.raises(TypeError, match="RandomState"):
         bt.shared(np.random.RandomState(1))
-    with pytest.raises(TypeError, match="expected a Generator of the bit generator PCG64, got one of Philox"):
+    with pytest.raises(
+        TypeError, match="expected a Generator of the bit generator PCG64, got one of Philox"
+    ):
         rng.set_value(np.random.Generator(np.random.Philox(1)))
     with pytest.raises(TypeError, match="PCG64DXSM is not supported"):
         pt.random.shared_rng(np.random.Generator(np.random.PCG64DXSM(1)))
@@ -460,8 +564,14 @@ def test_function_style_and_default_updates():
     rng.default_update = after
     reference = np.random.default_rng(4)
     g = bt.function([], x)
-    assert np.array_equal(g(), reference.normal(size=2)) and np.array_equal(g(), reference.normal(size=2))
-    for options in ({"no_default_updates": True}, {"no_default_updates": [rng]}, {"updates": {rng: rng}}):
+    assert np.array_equal(g(), reference.normal(size=2)) and np.array_equal(
+        g(), reference.normal(size=2)
+    )
+    for options in (
+        {"no_default_updates": True},
+        {"no_default_updates": [rng]},
+        {"updates": {rng: rng}},
+    ):
         h = bt.function([], x, **options)
         assert np.array_equal(h(), h())
     with pytest.raises(TypeError):
@@ -549,7 +659,10 @@ def test_dtypes_and_names():
     rng = pt.random.rng()
     _, x = rng.normal(dtype="float32", name="x", size=3)
     assert x.dtype == "float32" and x.name == "x"
-    assert np.array_equal(x.eval({rng: np.random.default_rng(1)}), np.random.default_rng(1).normal(size=3).astype("float32"))
+    assert np.array_equal(
+        x.eval({rng: np.random.default_rng(1)}),
+        np.random.default_rng(1).normal(size=3).astype("float32"),
+    )
     assert rng.poisson(3.0)[1].dtype == "int64"
     assert rng.bernoulli(0.5, dtype="bool")[1].dtype == "bool"
 
@@ -580,7 +693,9 @@ def test_vectorize_draws_for_each_element():
     _, x = rng.normal(mu, 1.0, size=2)
     y = vectorize_graph(x, {mu: batch})
     got = y.eval({rng: np.random.default_rng(1), batch: [1.0, 100.0, 1000.0]})
-    assert np.array_equal(got, np.random.default_rng(1).normal(np.array([[1.0], [100.0], [1000.0]]), 1.0, size=(3, 2)))
+    assert np.array_equal(
+        got, np.random.default_rng(1).normal(np.array([[1.0], [100.0], [1000.0]]), 1.0, size=(3, 2))
+    )
 
 
 ONE_OF_EACH = {
@@ -606,7 +721,9 @@ def test_vectorize_draws_independently_for_a_batch_of_any_parameter(name, kind):
         values = [batch if i == k else one for i, one in enumerate(parameters)]
         rows, last = bt.function([rng, *given], [drawn, end])(state, *values)
         assert len(np.unique(rows.reshape(5, -1), axis=0)) == 5
-        if kind == "PCG64" and name != "betabinom":  # sequential draws; betabinom first draws all of its probabilities
+        if (
+            kind == "PCG64" and name != "betabinom"
+        ):  # sequential draws; betabinom first draws all of its probabilities
             f, now = bt.function([rng, *symbols], [x, after]), state
             for row in rows:
                 one, now = f(now, *parameters)
@@ -624,7 +741,9 @@ def test_vectorize_over_a_vector_of_unknown_length():
 def test_compositions_count_as_one_draw_of_a_state():
     rng = pt.random.rng("rng")
     x, y = rng.betabinom(9, 2.0, 3.0)[1], rng.halfnormal()[1]
-    with pytest.raises(ValueError, match="two different draws begin from one state of the generator `rng`"):
+    with pytest.raises(
+        ValueError, match="two different draws begin from one state of the generator `rng`"
+    ):
         bt.function([rng], [x, y])
     f = bt.function([rng], [x.shape, rng.gumbel(size=(3, 2))[1].shape[0]], on_unused_input="ignore")
     assert not any("Random" in str(node.op) for node in f.maker.fgraph.toposort())
@@ -633,7 +752,9 @@ def test_compositions_count_as_one_draw_of_a_state():
 def test_compositions_differentiate():
     rng, scale = pt.random.rng(), pt.dscalar("scale")
     x = rng.gumbel(1.0, scale, size=5)[1]
-    value, slope = bt.function([rng, scale], [x, bt.grad(x.sum(), scale)])(np.random.default_rng(1), 2.0)
+    value, slope = bt.function([rng, scale], [x, bt.grad(x.sum(), scale)])(
+        np.random.default_rng(1), 2.0
+    )
     assert np.isclose(slope, ((value - 1) / 2).sum())
 
 
@@ -658,7 +779,9 @@ def test_threads_with_one_shared_generator_draw_different_numbers():
     after, x = rng.normal(size=1000)
     f = bt.function([], x, updates={rng: after})
     got = []
-    threads = [threading.Thread(target=lambda: got.extend(f() for _ in range(20))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: got.extend(f() for _ in range(20))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -667,14 +790,19 @@ def test_threads_with_one_shared_generator_draw_different_numbers():
     assert {row.tobytes() for row in got} == {row.tobytes() for row in expected}
 
 
-@pytest.mark.parametrize("generator", [lambda: bt.random.stream(1), lambda: pt.random.shared_rng(np.random.default_rng(1))])
+@pytest.mark.parametrize(
+    "generator",
+    [lambda: bt.random.stream(1), lambda: pt.random.shared_rng(np.random.default_rng(1))],
+)
 @pytest.mark.parametrize("name", ["normal", "halfnormal"])
 def test_errors_inside_a_draw_name_the_distribution(name, generator):
     x = pt.dvector("x")
     f = bt.function([x], getattr(pt.random, name)(x, 1.0, size=(2,), rng=generator()))
     with pytest.raises(ValueError) as error:
         f(np.zeros(3))
-    assert str(error.value).startswith(f"{name}: ") or f", by `{name}`" in str(error.value), str(error.value)
+    assert str(error.value).startswith(f"{name}: ") or f", by `{name}`" in str(error.value), str(
+        error.value
+    )
 
 
 # ---- copies of draws -------------------------------------------------------------------------------------------------
@@ -684,8 +812,12 @@ DRAWS = {
     "normal": lambda mu: pt.random.normal(mu, 1.0),
     "stream": lambda mu: pt.random.RandomStream(3).normal(mu, 1.0),
     "composed": lambda mu: pt.random.t(3, mu, 1.0),
-    "two draws": lambda mu: pt.random.RandomStream(3).multivariate_normal(pt.stack([mu, -mu]), np.eye(2)).sum(),
-    "in a loop": lambda mu: bt.scan(lambda s: s + pt.random.normal(mu, 1.0), outputs_info=[mu], n_steps=3)[0][-1],
+    "two draws": lambda mu: (
+        pt.random.RandomStream(3).multivariate_normal(pt.stack([mu, -mu]), np.eye(2)).sum()
+    ),
+    "in a loop": lambda mu: bt.scan(
+        lambda s: s + pt.random.normal(mu, 1.0), outputs_info=[mu], n_steps=3
+    )[0][-1],
 }
 
 
@@ -695,7 +827,11 @@ def test_copies_of_draws_advance_their_generator(name):
     mu, at = pt.dscalar("mu"), pt.constant(0.5, dtype="float64")
     x = DRAWS[name](mu)
     nu = pt.dscalar("nu")
-    copies = [bt.clone_replace(x, {mu: at}), bt.graph_replace(x, {mu: nu}), bt.clone_replace(pt.exp(x) + x, {mu: nu * 2})]
+    copies = [
+        bt.clone_replace(x, {mu: at}),
+        bt.graph_replace(x, {mu: nu}),
+        bt.clone_replace(pt.exp(x) + x, {mu: nu * 2}),
+    ]
     for y in copies:
         f = bt.function([nu], y, on_unused_input="ignore")
         assert len({float(f(0.1)) for _ in range(4)}) == 4

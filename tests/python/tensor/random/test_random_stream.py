@@ -22,9 +22,16 @@ special = pytest.importorskip("scipy.special")
 
 LINKERS = ["vm", "jit", "c"]
 N = 1_000_000
+
+
 def draws(name, *parameters, size=N, seed=2026, mode=None):
     rng = bt.shared(bt.random.stream(seed))
-    after, x = _core.random_draw(name, rng, [pt.as_tensor(one) for one in parameters], [pt.as_tensor(n) for n in np.atleast_1d(size)])
+    after, x = _core.random_draw(
+        name,
+        rng,
+        [pt.as_tensor(one) for one in parameters],
+        [pt.as_tensor(n) for n in np.atleast_1d(size)],
+    )
     return bt.function([], x, updates={rng: after}, mode=mode)()
 
 
@@ -61,17 +68,28 @@ def test_bits_do_not_depend_on_sizes_slices_or_fusion():
     x = rng.normal(0, 1, size=1000)[1]
     state = bt.random.stream(3)
     with bt.config.change_flags(random__shared_state="ignore"):
-        f = bt.function([rng], [x, x[300:310], rng.normal(0, 1, size=(10, 100))[1].flatten(), 2 * x])
+        f = bt.function(
+            [rng], [x, x[300:310], rng.normal(0, 1, size=(10, 100))[1].flatten(), 2 * x]
+        )
     whole, part, flat, doubled = f(state)
-    assert np.array_equal(whole[300:310], part) and np.array_equal(whole, flat) and np.array_equal(2 * whole, doubled)
+    assert (
+        np.array_equal(whole[300:310], part)
+        and np.array_equal(whole, flat)
+        and np.array_equal(2 * whole, doubled)
+    )
     shorter = bt.function([rng], rng.normal(0, 1, size=10)[1])(state)
     assert np.array_equal(shorter, whole[:10])
 
 
-@pytest.mark.parametrize("name, parameters", [("normal", (1.0, 2.0)), ("gamma", (2.5, 1.0)), ("poisson", (30.0,)), ("poisson", (3.0,))])
+@pytest.mark.parametrize(
+    "name, parameters",
+    [("normal", (1.0, 2.0)), ("gamma", (2.5, 1.0)), ("poisson", (30.0,)), ("poisson", (3.0,))],
+)
 def test_bits_do_not_depend_on_threads(name, parameters):
     rng = pt.random.rng("rng", "Threefry")
-    x = getattr(rng, name)(*parameters[:1], **({"scale": parameters[1]} if len(parameters) > 1 else {}), size=200_001)[1]
+    x = getattr(rng, name)(
+        *parameters[:1], **({"scale": parameters[1]} if len(parameters) > 1 else {}), size=200_001
+    )[1]
     state = bt.random.stream(3)
     results = [bt.function([rng], [x, (x**2).sum()], threads=n)(state) for n in (1, 2, 3)]
     for values, total in results[1:]:
@@ -92,7 +110,11 @@ def test_children(linker):
     rng = pt.random.rng("rng", "Threefry")
     after, children = rng.split(3)
     number = pt.lscalar("number")
-    f = bt.function([rng, number], [after, *children, rng.fold(number), children[1].uniform(size=5)[1]], mode=bt.Mode(linker))
+    f = bt.function(
+        [rng, number],
+        [after, *children, rng.fold(number), children[1].uniform(size=5)[1]],
+        mode=bt.Mode(linker),
+    )
     state = bt.random.Stream(77, 4)
     got = f(state, 2)
     keys = [streams.child_key(77, 4, i) for i in range(3)]
@@ -111,7 +133,9 @@ def test_values():
     assert state == bt.random.Stream(5, 0) and hash(state) == hash(bt.random.Stream(5))
     assert pickle.loads(pickle.dumps(state)) == state and copy.deepcopy(state) == state
     assert bt.random.stream() != bt.random.stream()
-    assert bt.random.stream(np.random.SeedSequence(3)) == bt.random.stream(np.random.SeedSequence(3))
+    assert bt.random.stream(np.random.SeedSequence(3)) == bt.random.stream(
+        np.random.SeedSequence(3)
+    )
     assert bt.random.stream([1, 2]) != bt.random.stream([1, 3])
     assert bt.random.stream(np.int64(5)) == state
     for bad in (1.5, "one"):
@@ -204,7 +228,9 @@ DISCRETE = {
 
 
 def test_every_distribution_is_tested():
-    assert {name.split()[0] for name in (*CONTINUOUS, *DISCRETE)} == set(_core.random_distributions())
+    assert {name.split()[0] for name in (*CONTINUOUS, *DISCRETE)} == set(
+        _core.random_distributions()
+    )
 
 
 def check_mean(sample, expected, moment):
@@ -263,7 +289,9 @@ def test_discrete_distributions(case):
     counts = np.histogram(x, np.concatenate([[-np.inf], edges + 0.5, [np.inf]]))[0]
     kept = probabilities > 0
     assert len(bins) == len(counts) + 1 and counts[~kept].sum() == 0
-    assert stats.chisquare(counts[kept], probabilities[kept] / probabilities.sum() * N).pvalue > 1e-3
+    assert (
+        stats.chisquare(counts[kept], probabilities[kept] / probabilities.sum() * N).pvalue > 1e-3
+    )
 
 
 def test_integers_are_unbiased_under_frequent_rejection():
@@ -271,7 +299,12 @@ def test_integers_are_unbiased_under_frequent_rejection():
     for high in (2**62, np.full(N, 2**62)):
         x = draws("integers", np.int64(-(2**63)), high).view(np.uint64) ^ np.uint64(2**63)
         assert x.max() < 3 * 2**62
-        assert stats.chisquare(np.bincount((x // np.uint64(3 * 2**57)).astype(int), minlength=32)).pvalue > 1e-3
+        assert (
+            stats.chisquare(
+                np.bincount((x // np.uint64(3 * 2**57)).astype(int), minlength=32)
+            ).pvalue
+            > 1e-3
+        )
 
 
 def test_short_rows_are_one_loop():
@@ -281,7 +314,9 @@ def test_short_rows_are_one_loop():
         f = bt.function([rng, mu], x, on_unused_input="ignore")
         assert f.dprint("program", file="str").count("for ") == 1
         values = np.zeros((1000, 3))
-        assert np.array_equal(f(bt.random.stream(1), values).ravel(), draws("normal", 0.0, 1.0, size=3000, seed=1))
+        assert np.array_equal(
+            f(bt.random.stream(1), values).ravel(), draws("normal", 0.0, 1.0, size=3000, seed=1)
+        )
 
 
 def test_draws_without_logarithms_use_twice_as_many_lanes():
@@ -289,18 +324,32 @@ def test_draws_without_logarithms_use_twice_as_many_lanes():
     rng = pt.random.rng("rng", "Threefry")
 
     def lanes(x):
-        return int(re.search(r"vector of (\d+)", bt.function([rng], x).dprint("program", file="str"))[1])
+        return int(
+            re.search(r"vector of (\d+)", bt.function([rng], x).dprint("program", file="str"))[1]
+        )
 
     n = 100_000
-    assert lanes(rng.uniform(size=n)[1]) == lanes(rng.integers(0, 9, size=n)[1]) == 2 * lanes(rng.exponential(size=n)[1])
+    assert (
+        lanes(rng.uniform(size=n)[1])
+        == lanes(rng.integers(0, 9, size=n)[1])
+        == 2 * lanes(rng.exponential(size=n)[1])
+    )
 
 
 def test_samplers_with_a_parameter_for_each_element():
     """The distribution function transforms all draws to uniform numbers."""
     rows = np.random.default_rng(5)
     shape, scale = rows.uniform(0.1, 5, N), rows.uniform(0.1, 3, N)
-    assert stats.kstest(stats.gamma.cdf(draws("gamma", shape, scale), shape, scale=scale), "uniform").pvalue > 1e-3
-    assert stats.kstest(stats.norm.cdf(draws("normal", shape, scale), shape, scale), "uniform").pvalue > 1e-3
+    assert (
+        stats.kstest(
+            stats.gamma.cdf(draws("gamma", shape, scale), shape, scale=scale), "uniform"
+        ).pvalue
+        > 1e-3
+    )
+    assert (
+        stats.kstest(stats.norm.cdf(draws("normal", shape, scale), shape, scale), "uniform").pvalue
+        > 1e-3
+    )
     rate = rows.uniform(0, 25, N)
     x = draws("poisson", rate)
     between = stats.poisson.cdf(x - 1, rate) + rows.uniform(size=N) * stats.poisson.pmf(x, rate)
@@ -343,7 +392,10 @@ def test_composed_distributions(name):
         check_tails(x, law)
     else:
         values = np.arange(int(law.support()[0]), int(law.support()[1]) + 1)
-        assert stats.chisquare(np.bincount(x, minlength=len(values)), law.pmf(values) * N).pvalue > 1e-3
+        assert (
+            stats.chisquare(np.bincount(x, minlength=len(values)), law.pmf(values) * N).pvalue
+            > 1e-3
+        )
 
 
 def test_distributions_of_vectors():
@@ -359,12 +411,20 @@ def test_distributions_of_vectors():
     np.testing.assert_allclose(np.cov(x.T), stats.dirichlet(alpha).cov(), atol=5e-4)
     x = composed("multinomial", 3, p)
     seen, counts = np.unique(x, axis=0, return_counts=True)
-    assert len(seen) == 10 and stats.chisquare(counts, stats.multinomial(3, p).pmf(seen) * N).pvalue > 1e-3
+    assert (
+        len(seen) == 10
+        and stats.chisquare(counts, stats.multinomial(3, p).pmf(seen) * N).pvalue > 1e-3
+    )
     assert stats.chisquare(np.bincount(composed("categorical", p)), p * N).pvalue > 1e-3
     cov = np.array([[2.0, 0.5], [0.5, 1.0]])
-    z = np.linalg.solve(np.linalg.cholesky(cov), composed("multivariate_normal", np.array([1.0, 2.0]), cov).T - [[1.0], [2.0]])
+    z = np.linalg.solve(
+        np.linalg.cholesky(cov),
+        composed("multivariate_normal", np.array([1.0, 2.0]), cov).T - [[1.0], [2.0]],
+    )
     assert stats.kstest(z.ravel(), "norm").pvalue > 1e-3
-    assert abs((z[0] * z[1]).mean()) < 5 / np.sqrt(N) and abs((z[0] ** 2 * z[1] ** 2).mean() - 1) < 5 * 3 / np.sqrt(N)
+    assert abs((z[0] * z[1]).mean()) < 5 / np.sqrt(N) and abs(
+        (z[0] ** 2 * z[1] ** 2).mean() - 1
+    ) < 5 * 3 / np.sqrt(N)
 
 
 def test_permutations_and_choices_are_equally_likely():
@@ -382,10 +442,15 @@ def test_permutations_and_choices_are_equally_likely():
     assert stats.chisquare(np.unique(draws_of_two, axis=0, return_counts=True)[1]).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("lower, upper", [(-np.inf, np.inf), (-1.0, 2.0), (3.0, np.inf), (-np.inf, -6.0), (8.0, 8.1), (-0.1, 30.0)])
+@pytest.mark.parametrize(
+    "lower, upper",
+    [(-np.inf, np.inf), (-1.0, 2.0), (3.0, np.inf), (-np.inf, -6.0), (8.0, 8.1), (-0.1, 30.0)],
+)
 def test_truncated_normal(lower, upper):
     rng = pt.random.rng("rng", "Threefry")
-    x = bt.function([rng], rng.truncated_normal(1.0, 2.0, lower=1 + 2 * lower, upper=1 + 2 * upper, size=N)[1])(bt.random.stream(4))
+    x = bt.function(
+        [rng], rng.truncated_normal(1.0, 2.0, lower=1 + 2 * lower, upper=1 + 2 * upper, size=N)[1]
+    )(bt.random.stream(4))
     z = (x - 1) / 2
     assert x.min() >= 1 + 2 * lower and x.max() <= 1 + 2 * upper
     assert stats.kstest(z, stats.truncnorm(lower, upper).cdf).pvalue > 1e-3
@@ -415,7 +480,13 @@ def test_words_draws_and_elements_are_independent():
     with bt.config.change_flags(random__shared_state="ignore"):
         f = bt.function([rng], [first, second, child])
     a, b, c = f(bt.random.stream(1))
-    pairs += [(a, b), (a, c), (b, c), (a, f(bt.random.stream(2))[0]), (a, f(bt.random.Stream(1 << 32))[0])]
+    pairs += [
+        (a, b),
+        (a, c),
+        (b, c),
+        (a, f(bt.random.stream(2))[0]),
+        (a, f(bt.random.Stream(1 << 32))[0]),
+    ]
     for u, v in pairs:
         counts = np.histogram2d(u, v, bins=16, range=[[0, 1], [0, 1]])[0].ravel()
         assert stats.chisquare(counts).pvalue > 1e-4
@@ -429,7 +500,9 @@ def test_derivatives_with_respect_to_parameters():
     rng = bt.shared(bt.random.stream(1))
     mu, sigma = pt.dscalar("mu"), pt.dscalar("sigma")
     x = rng.normal(mu, sigma, size=5)[1]
-    by_mu, by_sigma, z = bt.function([mu, sigma], [*bt.grad(x.sum(), [mu, sigma]), (x - mu) / sigma])(1.0, 2.0)
+    by_mu, by_sigma, z = bt.function(
+        [mu, sigma], [*bt.grad(x.sum(), [mu, sigma]), (x - mu) / sigma]
+    )(1.0, 2.0)
     assert by_mu == 5 and np.isclose(by_sigma, z.sum())
     shape = pt.dscalar("shape")
     with pytest.raises(bt.NullTypeGradError):
@@ -474,10 +547,19 @@ def test_parameters_outside_their_domain(name, parameters, message, linker):
 
 
 def test_domains_hold_for_nan_and_zero_as_in_numpy():
-    assert np.isnan(draws("normal", np.nan, 1.0, size=3)).all() and (draws("normal", 2.0, 0.0, size=3) == 2).all()
-    assert (draws("gamma", 0.0, 1.0, size=3) == 0).all() and np.isnan(draws("gamma", np.nan, 1.0, size=3)).all()
-    assert (draws("poisson", 0.0, size=3) == 0).all() and (draws("binomial", 0, 0.5, size=3) == 0).all()
-    assert (draws("geometric", 1.0, size=3) == 1).all() and (draws("weibull", 0.0, size=3) == 0).all()
+    assert (
+        np.isnan(draws("normal", np.nan, 1.0, size=3)).all()
+        and (draws("normal", 2.0, 0.0, size=3) == 2).all()
+    )
+    assert (draws("gamma", 0.0, 1.0, size=3) == 0).all() and np.isnan(
+        draws("gamma", np.nan, 1.0, size=3)
+    ).all()
+    assert (draws("poisson", 0.0, size=3) == 0).all() and (
+        draws("binomial", 0, 0.5, size=3) == 0
+    ).all()
+    assert (draws("geometric", 1.0, size=3) == 1).all() and (
+        draws("weibull", 0.0, size=3) == 0
+    ).all()
 
 
 DOMAINS = {  # parameters: f for floats, i for integers
@@ -512,7 +594,10 @@ DOMAINS = {  # parameters: f for floats, i for integers
     "weibull": "a:f",
 }
 ORDINARY = {"low": -1.0, "left": -1.0, "mode": 0.5, "p": 0.3}
-UNUSUAL = {"f": [np.nan, -np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1e-8, 1e300], "i": [-(2**63), -1, 0, 1, 2**63 - 1]}
+UNUSUAL = {
+    "f": [np.nan, -np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1e-8, 1e300],
+    "i": [-(2**63), -1, 0, 1, 2**63 - 1],
+}
 
 
 def outcome(f, values):
@@ -531,8 +616,14 @@ def test_all_linkers_treat_unusual_parameters_alike(name, kind):
     rng = pt.random.rng("rng", kind)
     symbols = [pt.dvector(p) if letter == "f" else pt.lvector(p) for p, letter in signature]
     x = _core.random_draw(name, rng, symbols, [pt.as_tensor(4)] if not symbols else None)[1]
-    functions = [bt.function([rng, *symbols], x, mode=bt.Mode(linker)) for linker in (LINKERS if kind == "Threefry" else LINKERS[:2])]
-    usual = [ORDINARY.get(p, 3.0 + k) if letter == "f" else 3 + k for k, (p, letter) in enumerate(signature)]
+    functions = [
+        bt.function([rng, *symbols], x, mode=bt.Mode(linker))
+        for linker in (LINKERS if kind == "Threefry" else LINKERS[:2])
+    ]
+    usual = [
+        ORDINARY.get(p, 3.0 + k) if letter == "f" else 3 + k
+        for k, (p, letter) in enumerate(signature)
+    ]
     for index, (_, letter) in enumerate(signature):
         for value in UNUSUAL[letter]:
             values = [np.full(4, value if k == index else one) for k, one in enumerate(usual)]
@@ -553,7 +644,9 @@ def test_all_linkers_treat_unusual_parameters_alike(name, kind):
                 if isinstance(expected, list):
                     assert other == expected, (index, value)
                 else:
-                    np.testing.assert_allclose(other, expected, rtol=1e-9, err_msg=str((index, value)))
+                    np.testing.assert_allclose(
+                        other, expected, rtol=1e-9, err_msg=str((index, value))
+                    )
 
 
 # ---- uniqueness of draws per state -----------------------------------------------------------------------------------
@@ -564,7 +657,9 @@ def test_errors_of_two_draws_from_one_state_name_both_lines(kind):
     rng = pt.random.rng("rng", kind)
     after, x = rng.normal(size=3)
     y = rng.uniform(size=3)[1]
-    with pytest.raises(ValueError, match="two different draws begin from one state of the generator `rng`") as raised:
+    with pytest.raises(
+        ValueError, match="two different draws begin from one state of the generator `rng`"
+    ) as raised:
         bt.function([rng], [x, y])
     lines = test_errors_of_two_draws_from_one_state_name_both_lines.__code__.co_firstlineno
     assert f"test_random_stream.py:{lines + 3}" in str(raised.value)
@@ -574,7 +669,10 @@ def test_errors_of_two_draws_from_one_state_name_both_lines(kind):
     bt.function([rng], y)  # the other draw is unused
     with bt.config.change_flags(random__shared_state="ignore"):
         bt.function([rng], [x, y])
-    with bt.config.change_flags(random__shared_state="warn"), pytest.warns(UserWarning, match="begin from one state"):
+    with (
+        bt.config.change_flags(random__shared_state="warn"),
+        pytest.warns(UserWarning, match="begin from one state"),
+    ):
         bt.function([rng], [x, y])
 
 
@@ -589,7 +687,9 @@ def test_children_count_as_one_draw():
 def test_draws_of_one_state_within_loops_and_graphs():
     rng = pt.random.rng("rng", "Threefry")
     inner = pt.random.rng("inner", "Threefry")
-    both = bt.compile.builders.OpFromGraph([inner], [inner.normal()[0], inner.normal()[1] + inner.uniform()[1]])
+    both = bt.compile.builders.OpFromGraph(
+        [inner], [inner.normal()[0], inner.normal()[1] + inner.uniform()[1]]
+    )
     with pytest.raises(ValueError, match="two different draws"):
         bt.function([rng], both(rng))
 
@@ -645,13 +745,17 @@ def test_a_distribution_from_its_quantiles(kind):
     state = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
     drawn, end, slope = f(state, 0.5)
     assert stats.kstest(drawn, stats.gompertz(0.5, scale=0.5).cdf).pvalue > 1e-3
-    assert np.isclose(slope, (f(state, 0.5 + 1e-6)[0].sum() - f(state, 0.5 - 1e-6)[0].sum()) / 2e-6, rtol=1e-5)
+    assert np.isclose(
+        slope, (f(state, 0.5 + 1e-6)[0].sum() - f(state, 0.5 - 1e-6)[0].sum()) / 2e-6, rtol=1e-5
+    )
     assert gompertz([0.5, 1.0], 2.0, rng=rng).type.shape == (2,)
     for shape, size in (((3,), 2), ((3,), 1), ((3, 1), 3)):
         with pytest.raises(ValueError, match="length|dimensions"):
             gompertz(np.ones(shape), 2.0, size=size, rng=rng)
     if kind == "Threefry":
-        assert "f64[100000]" not in bt.function([rng], gompertz(0.5, 2.0, size=100_000, rng=rng).sum()).dprint("program", file="str")
+        assert "f64[100000]" not in bt.function(
+            [rng], gompertz(0.5, 2.0, size=100_000, rng=rng).sum()
+        ).dprint("program", file="str")
 
 
 def test_a_composition():
@@ -661,7 +765,9 @@ def test_a_composition():
     first, second = f(), f()
     assert x.name == "x" and first.shape == (200, 500) and not np.array_equal(first, second)
     assert abs(first.mean() - 1.25) < 0.05 and rng.get_value().drawn == 4
-    alone = bt.function([], mixture(0.5, far=3.0, size=4))  # a separate generator with a default update
+    alone = bt.function(
+        [], mixture(0.5, far=3.0, size=4)
+    )  # a separate generator with a default update
     assert not np.array_equal(alone(), alone())
     with pytest.raises(TypeError, match="size"):
         pt.random.distribution(lambda draws: draws.normal())
@@ -673,7 +779,11 @@ def test_a_distribution_from_python(kind):
     after, x = Zipf()(3.0, size=1000, rng=rng, return_next_rng=True)
     y = Simplex()(np.array([1.0, 2.0, 3.0]), size=(2, 3), rng=after)
     f = bt.function([rng], [x, y, after])
-    state = bt.random.stream(4) if kind == "Threefry" else np.random.Generator(getattr(np.random, kind)(4))
+    state = (
+        bt.random.stream(4)
+        if kind == "Threefry"
+        else np.random.Generator(getattr(np.random, kind)(4))
+    )
     drawn, shares, end = f(state)
     assert drawn.dtype == np.int64 and drawn.shape == (1000,) and np.array_equal(f(state)[0], drawn)
     assert shares.shape == (2, 3, 3) and np.allclose(shares.sum(-1), 1)
@@ -736,14 +846,20 @@ def test_only_elements_that_are_read_are_drawn():
     huge = rng.normal(0, 1, size=(10**6, 10**6))[1]
     state = bt.random.stream(3)
     parts = [huge[5:7, 10:13], huge.T[10:13, 5:7], huge[6, 11], huge.shape]
-    part, transposed, one, shape = [bt.function([rng], each, on_unused_input="ignore")(state) for each in parts]
+    part, transposed, one, shape = [
+        bt.function([rng], each, on_unused_input="ignore")(state) for each in parts
+    ]
     assert part.shape == (2, 3) and np.array_equal(transposed, part.T) and one == part[1, 1]
     assert list(shape) == [10**6, 10**6]
-    counters = np.arange(5, 7, dtype=np.uint64)[:, None] * np.uint64(10**6) + np.arange(10, 13, dtype=np.uint64)
+    counters = np.arange(5, 7, dtype=np.uint64)[:, None] * np.uint64(10**6) + np.arange(
+        10, 13, dtype=np.uint64
+    )
     u = streams.open_unit(block(block(3, 0), counters))
     np.testing.assert_allclose(part, stats.norm.ppf(u), rtol=1e-13)
     picked = bt.function([rng], huge[pt.constant([3, 999_999]), pt.constant([4, 999_999])])(state)
-    last = streams.open_unit(block(block(3, 0), np.array([3 * 10**6 + 4, 10**12 - 1], dtype=np.uint64)))
+    last = streams.open_unit(
+        block(block(3, 0), np.array([3 * 10**6 + 4, 10**12 - 1], dtype=np.uint64))
+    )
     np.testing.assert_allclose(picked, stats.norm.ppf(last), rtol=1e-13)
     text = bt.function([rng], huge[5:7, 10:13].T).dprint("program", file="str")
     assert "1000000]" not in text
@@ -756,7 +872,10 @@ def test_a_shape_draws_nothing(kind):
     x = rng.gamma(2.0, scale=1.0, size=(n, 3))[1]
     f = bt.function([rng, n], [x.shape[0], x[1:].shape[0], x.T.shape[1]], on_unused_input="ignore")
     assert not any("Random" in str(node.op) for node in f.maker.fgraph.toposort())
-    assert [int(each) for each in f(np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1), 7)] == [7, 6, 7]
+    assert [
+        int(each)
+        for each in f(np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1), 7)
+    ] == [7, 6, 7]
 
 
 @pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
@@ -780,10 +899,15 @@ def test_parameters_known_to_be_valid_are_not_checked():
     rng, sigma = pt.random.rng("rng", "Threefry"), pt.dscalar("sigma")
     for scale, is_checked in ((2.0, False), (sigma, True)):
         f = bt.function([rng, sigma], rng.normal(0, scale, size=3)[1], on_unused_input="ignore")
-        assert any("RandomDomain" in str(node.op) for node in f.maker.fgraph.toposort()) == is_checked, scale
+        assert (
+            any("RandomDomain" in str(node.op) for node in f.maker.fgraph.toposort()) == is_checked
+        ), scale
 
 
-@pytest.mark.parametrize("name, rest", [("normal", (2.0,)), ("gumbel", (2.0,)), ("exponential", ()), ("truncexpon", (0.0, 1.0))])
+@pytest.mark.parametrize(
+    "name, rest",
+    [("normal", (2.0,)), ("gumbel", (2.0,)), ("exponential", ()), ("truncexpon", (0.0, 1.0))],
+)
 def test_tangents_of_draws(name, rest):
     rng, p, t = pt.random.rng("rng", "Threefry"), pt.dscalar("p"), pt.dscalar("t")
     cost = pt.sum(pt.sin(p * getattr(rng, name)(p, *rest, size=4)[1]))
@@ -808,9 +932,15 @@ def test_parameters_are_checked_for_draws_of_length_0():
 @pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
 @pytest.mark.parametrize(
     ("name", "values", "smooth"),
-    [("t", (5.0, 0.5, 2.0), (1, 2)), ("invgamma", (3.0, 7.0), (1,)), ("gengamma", (2.0, 3.0, 1.5), (2,))],
+    [
+        ("t", (5.0, 0.5, 2.0), (1, 2)),
+        ("invgamma", (3.0, 7.0), (1,)),
+        ("gengamma", (2.0, 3.0, 1.5), (2,)),
+    ],
 )
-def test_parameters_on_which_no_inner_draw_depends_have_derivatives_beside_others_that_have_none(name, values, smooth, kind):
+def test_parameters_on_which_no_inner_draw_depends_have_derivatives_beside_others_that_have_none(
+    name, values, smooth, kind
+):
     rng = pt.random.rng("rng", kind)
     state = bt.random.stream(1) if kind == "Threefry" else np.random.default_rng(1)
     parameters = pt.dscalars(*"abc"[: len(values)])
@@ -818,13 +948,19 @@ def test_parameters_on_which_no_inner_draw_depends_have_derivatives_beside_other
     f = bt.function([rng, *parameters], total)
     for k, parameter in enumerate(parameters):
         if k not in smooth:
-            for derivative in (lambda p=parameter: bt.grad(total, p), lambda p=parameter: bt.pushforward([total], [p], [p])):
+            for derivative in (
+                lambda p=parameter: bt.grad(total, p),
+                lambda p=parameter: bt.pushforward([total], [p], [p]),
+            ):
                 with pytest.raises(bt.gradient.NullTypeGradError, match="no derivative"):
                     derivative()
             continue
         step = 1e-5 * np.eye(len(values))[k]
         expected = (f(state, *(values + step)) - f(state, *(values - step))) / 2e-5
-        found = bt.function([rng, *parameters], [bt.grad(total, parameter), *bt.pushforward([total], [parameter], [pt.constant(1.0)])])
+        found = bt.function(
+            [rng, *parameters],
+            [bt.grad(total, parameter), *bt.pushforward([total], [parameter], [pt.constant(1.0)])],
+        )
         assert np.allclose(found(state, *values), expected, rtol=1e-7)
 
 
@@ -837,6 +973,8 @@ def test_a_draw_that_chooses_by_its_parameters_has_no_derivative():
             bt.grad(x.sum(), parameter)
     mu, kappa = pt.dscalar("mu"), pt.dscalar("kappa")
     angle = pt.random.vonmises(mu, kappa, size=3, rng=rng)
-    assert bt.function([rng, mu, kappa], bt.grad(angle.sum(), mu))(bt.random.stream(1), 0.5, 2.0) == 3
+    assert (
+        bt.function([rng, mu, kappa], bt.grad(angle.sum(), mu))(bt.random.stream(1), 0.5, 2.0) == 3
+    )
     with pytest.raises(bt.gradient.NullTypeGradError, match="no derivative"):
         bt.grad(angle.sum(), kappa)
