@@ -239,6 +239,22 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
 
 
+# What parts of the package offer by modules that need these parts, which they find when it is asked for.
+tensor.names_above.update(
+    dict.fromkeys(
+        """__array_api_version__ __array_namespace_info__ broadcast_shapes can_cast finfo iinfo isdtype result_type
+        unique_all unique_counts unique_inverse unique_values""".split(),
+        "bitale.array_api",
+    )
+)
+compile.sharedvalue.constructors_above.update(
+    {
+        "numpy.random": "bitale.tensor.random.generators:shared_constructor",
+        "bitale.random": "bitale.tensor.random.generators:shared_constructor",
+        "scipy.sparse": "bitale.sparse.basic:sparse_constructor",
+    }
+)
+
 from bitale import _geography as _geography
 
 _geography.add_modules(__name__)

@@ -38,8 +38,8 @@ def is_for_type_checkers(node):
 
 
 def imported_modules(tree, modules):
-    """The modules of the package that a module names in its imports. That Python runs the packages around them first is
-    not counted: a package's __init__ only collects what its modules define."""
+    """The modules of the package that a module names in its imports and in calls of `import_module`. That Python runs the
+    packages around them first is not counted: a package's __init__ only collects what its modules define."""
     pending = [tree]
     while pending:
         node = pending.pop()
@@ -52,6 +52,12 @@ def imported_modules(tree, modules):
                     yield inner
                 elif node.module in modules and inner != "bitale._core":
                     yield node.module
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (
+                each.value
+                for each in node.args
+                if isinstance(each, ast.Constant) and each.value in modules
+            )
         pending += node.orelse if is_for_type_checkers(node) else list(ast.iter_child_nodes(node))
 
 

@@ -6,7 +6,6 @@ import contextlib
 import contextvars
 import functools
 import importlib
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
@@ -118,8 +117,17 @@ def shared(
     )  # whose elements are noted already
 
 
-# A module that registers itself for generators, and where their classes are: few programs need it, and it needs NumPy's.
-_LATER, _OF_GENERATORS = "bitale.tensor.random", ("numpy.random", "bitale.random")
+# Constructors ("module:function") in modules above this one, by the module of the values' classes. They are registered when
+# the first such value comes: few programs have one, and the classes belong to modules that are imported with them.
+constructors_above: dict[str, str] = {}
+
+
+def _constructor_above(value: Any) -> str | None:
+    for cls in type(value).__mro__:
+        for module, constructor in constructors_above.items():
+            if f"{cls.__module__}.".startswith(f"{module}."):
+                return constructor
+    return None
 
 
 @functools.singledispatch
@@ -131,17 +139,12 @@ def shared_constructor(
     **kwargs: Any,
 ) -> Any:
     """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
-    if _LATER not in sys.modules and any(
-        cls.__module__.startswith(_OF_GENERATORS) for cls in type(value).__mro__
-    ):
-        importlib.import_module(_LATER)
-        return shared_constructor(
-            value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs
-        )
-    if any(cls.__module__.startswith("scipy.sparse") for cls in type(value).__mro__):
-        return importlib.import_module("bitale.sparse").shared(
-            value, name, strict, allow_downcast, kwargs.get("borrow", False)
-        )
+    above = _constructor_above(value)
+    if above is not None:
+        module, function = above.split(":")
+        found = getattr(importlib.import_module(module), function)
+        shared_constructor.register(type(value), found)
+        return found(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
     refuse("shared", {"allow_downcast": allow_downcast})
     borrow, shape, broadcastable = (
         kwargs.pop("borrow", False),

@@ -135,13 +135,13 @@ def _blockwise(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> Any:
 def _core_outputs(
     conversion: Conversion, core: Any, core_node: Any, inputs: list[Any]
 ) -> list[Any]:
-    convert = converter_of(core)
+    convert: Any = converter_of(core)
     wants = getattr(convert, "_wants_conversion", False)
     made = (
         convert(conversion, core, core_node, *inputs)
         if wants
         else convert(core, core_node, *inputs)
-    )  # type: ignore[misc]
+    )
     return list(made) if isinstance(made, (list, tuple)) else [made]
 
 

@@ -171,7 +171,19 @@ def shared(
     return stored(array, data, name)
 
 
-sparse_constructor = shared
+def sparse_constructor(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    format: str | None = None,
+    shape: Any = None,
+) -> SparseVariable:
+    """The shared variable that `bitale.shared` makes of one of SciPy's matrices, whose lengths are those of the value."""
+    if shape is not None:
+        raise TypeError("shared: a sparse matrix has the lengths of its value: leave out shape")
+    return shared(value, name, strict, allow_downcast, borrow, format)
 
 
 def get_value(x: SparseVariable, borrow: bool = False) -> Any:

@@ -122,12 +122,8 @@ float_matrix_types = (fmatrix, dmatrix)
 complex_matrix_types = (cmatrix, zmatrix)
 
 
-# Names of the array-API standard about dtypes and sets: bitale.array_api has them, which imports this module.
-_OF_THE_STANDARD = (
-    "__array_api_version__", "__array_namespace_info__", "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values",
-)  # fmt: skip
-
+# Names that a module above this one has, and that module: bitale.array_api has those of the standard about dtypes and sets.
+names_above: dict[str, str] = {}
 
 # What a first function does not need is imported when it is named.
 _LATER = ("fft", "linalg", "op_classes", "optimize", "random", "signal", "special", "xlogx")
@@ -138,8 +134,8 @@ def __getattr__(name: str) -> object:
         return _importlib.import_module(f"bitale.tensor.{name}")
     if name == "TensorLike":
         return _importlib.import_module("bitale.typing").TensorLike
-    if name in _OF_THE_STANDARD:
-        return getattr(_importlib.import_module("bitale.array_api"), name)
+    if name in names_above:
+        return getattr(_importlib.import_module(names_above[name]), name)
     if name in _standard.DTYPES:
         return _standard.dtype(name)
     raise AttributeError(f"module 'bitale.tensor' has no attribute {name!r}")

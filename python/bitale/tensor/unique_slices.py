@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from bitale._core import (
-    AxisError,
+    AxisError,  # type: ignore[attr-defined]
     TensorType,
     TensorVariable,
     _unique,
     as_tensor_variable,
     disconnected,
     take,
-)  # type: ignore[attr-defined]
+)
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
 

@@ -209,9 +209,9 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
         )
     ]
     positional = list(own.parameters.values())[1:]
-    function.__signature__ = own.replace(
+    function.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[*positional, *keywords], return_annotation=inspect.Signature.empty
-    )  # type: ignore[attr-defined]
+    )
     return function
 
 

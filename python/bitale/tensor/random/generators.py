@@ -9,8 +9,7 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import RandomGeneratorType, RandomGeneratorVariable
-from bitale.compile.sharedvalue import noted, shared_constructor
-from bitale.random import Stream
+from bitale.compile.sharedvalue import noted
 from bitale.tensor.random.state import bit_generator_of
 
 random_generator_type = RandomGeneratorType()
@@ -87,10 +86,8 @@ def _shared(generator: Any, name: str | None) -> Any:
     )
 
 
-@shared_constructor.register(np.random.Generator)
-@shared_constructor.register(np.random.RandomState)
-@shared_constructor.register(Stream)
-def _(value: Any, name: str | None = None, **_options: Any) -> Any:
+def shared_constructor(value: Any, name: str | None = None, **_options: Any) -> Any:
+    """The shared variable that `bitale.shared` makes of a generator."""
     return _shared(_value_of(value, _UNSET, "shared"), name)
 
 
