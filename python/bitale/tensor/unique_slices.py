@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import (
-    AxisError,  # type: ignore[attr-defined]
+from bitale._core import (  # type: ignore[attr-defined]
+    AxisError,
     TensorType,
     TensorVariable,
     _unique,
