@@ -15,11 +15,12 @@ debian_emulator=(qemu-user-static binfmt-support)   # such wheels are tried in i
 debian_clang=(clang-19 libc++-19-dev libc++abi-19-dev)   # compiles the public headers, and is tried with the library
 debian_packages=(dpkg-dev file lintian)   # libbitale0 and libbitale-dev
 debian_roots=(debootstrap)   # other Debian releases, in which wheels are tried
-pip_packages=('nanobind>=2.4' 'scikit-build-core>=0.10' 'numpy>=1.24' scipy mpmath pytest shtab xarray)
+# Versions with == are those of November 2026, which work with Python 3.10 to 3.13; LLVM's are in cmake/Dependencies.cmake.
+pip_packages=('nanobind==3.1.0' 'scikit-build-core==1.1.2' 'numpy>=1.24' scipy mpmath pytest shtab xarray)
 pip_test=('pytest-xdist>=3.5' rich)   # the Python tests on all processors; a tree of rich from debugprint
 pip_browser=(playwright)
 pip_coverage=(gcovr)
-pip_lint=('ruff>=0.8' 'mypy>=1.13' 'numpydoc>=1.8')
+pip_lint=('ruff==0.17.6' 'mypy==2.4.1' 'numpydoc==1.11.0')
 pip_pymc=('pymc>=6.4,<7' 'pytensor>=3.3,<4' 'nutpie>=0.16.11' 'matplotlib>=3.8' mpmath pytest)
 pip_pymc_peers=('jax>=0.8' 'stanli>=0.24')
 pip_xla=('jax>=0.8' 'numpy>=1.24' scipy mpmath pytest)

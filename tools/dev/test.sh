@@ -7,6 +7,7 @@ test() {
       --all) preset=dev whole=yes ;;
       --memory) checked=bitale_checked python=no ;;
       --races) checked=bitale_raced python=no ;;
+      --checked) checked=part python=no ;;
       --sanitize) preset=sanitize python=no whole=yes ;;
       --tsan) preset=tsan python=no whole=yes ;;
       --peers) peers=yes ;;
@@ -36,7 +37,7 @@ test() {
   fi
   mkdir -p build
   if [ $checked != no ]; then
-    test_checked "$checked" "$filter"
+    if [ $checked = part ]; then test_checked_part; else test_checked "$checked" ".*($filter)"; fi
     return
   fi
   # A part of all generated cases, another each day, unless tests were asked for by name or a part was.
@@ -103,9 +104,26 @@ test_checked() {
   [ "$1" = bitale_checked ] || group=races
   configure dev KEEP
   build_targets dev "$1_tests"
-  ctest --test-dir build/dev -C Checked --output-on-failure -j "$jobs" --no-tests=error -R "^$group[.].*($2)" || die "C++ tests with sanitizers failed"
+  ctest --test-dir build/dev -C Checked --output-on-failure -j "$jobs" --no-tests=error -R "^$group[.]$2" || die "C++ tests with sanitizers failed"
   say "Tested ($group) in $((SECONDS - t)) s"
 }
+
+# Of the tests with sanitizers, those of files that changed within a day, and one of four parts, another each day. Those
+# that take minutes are left to --memory and --races.
+test_checked_part() {
+  local part=$(($(date +%s) / 86400 % 4)) changed names
+  configure dev KEEP
+  changed=$(git diff --name-only "$(git rev-list -1 --before='1 day ago' HEAD)" -- src include/bitale tests/cpp 2>/dev/null |
+    sed -E 's#^(src|include/bitale|tests/cpp)/##; s#(_test)?[.][a-z]+$##; s#/#.#g' | paste -sd' ' || true)
+  names=$(ctest --test-dir build/dev -C Checked -N -R '^(memory|races)[.]' | sed -n 's/^ *Test *#[0-9]*: //p' |
+    grep -vE "$slow_when_checked" | awk -v part="$part" -v changed="$changed" '
+      BEGIN { n = split(changed, files, " ") }
+      { mine = NR % 4 == part; name = $0; sub(/^[a-z]*[.]/, "", name); for (i = 1; i <= n; ++i) mine = mine || files[i] == name; if (mine) print }')
+  say "Part $part of 4 of the tests with sanitizers, and those of files that changed within a day: $(wc -w <<<"$names") tests"
+  test_checked bitale_checked "($(sed -n 's/^memory[.]//p' <<<"$names" | paste -sd'|'))\$"
+  test_checked bitale_raced "($(sed -n 's/^races[.]//p' <<<"$names" | paste -sd'|'))\$"
+}
+slow_when_checked='^memory[.](link[.](random_graphs|registry)$|lowering[.]passes|graph[.]|rules[.])'
 
 test_pymc() {
   local t=$SECONDS

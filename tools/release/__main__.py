@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -24,7 +25,7 @@ from release import check, cross, glibc
 
 ROOT = Path(__file__).resolve().parents[2]
 GLIBC = "2.28"
-BUILD_NEEDS = ["nanobind>=2.4", "scikit-build-core>=0.11", "numpy>=2.0"]
+BUILD_NEEDS = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
 
 
 def run(*command: object, **more: str) -> None:
