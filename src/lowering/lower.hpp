@@ -1,15 +1,6 @@
-// Lowering: from a rewritten FunctionGraph to a loop Program. The stages, in order:
-//   define   every op declares its outputs (element rules, scans, calls; definitions.cpp, scan.cpp, calls.cpp)
-//   choose   what is stored; all else is inlined into its readers, which is fusion (choose.cpp)
-//   compute  the expressions of what is stored (compute.cpp)
-//   nest     loops over the same domain are joined, producers before readers (nest.cpp)
-//   forward  values stored and read at the same index are kept as scalars; dead stores are removed (forward.cpp)
-//   narrow   temporaries used row by row become rows (narrow.cpp)
-//   promote  small buffers of serial loops become variables (promote_elements.cpp)
-//   collapse loops over rows and columns become one (collapse.cpp), or go through tiles (tile.cpp)
-//   vectorize    innermost loops run as lanes (vectorize.cpp)
-//   parallelize  loops run in chunks, on several threads (parallelize.cpp)
-//   memory   temporaries get slots of one workspace (memory.cpp)
+// Lowering: from a rewritten FunctionGraph to a loop Program. What every op declares becomes what is stored and what is
+// inlined into its readers, which is fusion; loops over the same domain are joined; then passes change the Program. Their
+// order is that of the tables in lower.cpp, and docs/design/lowering.md explains each stage.
 #pragma once
 
 #include <functional>

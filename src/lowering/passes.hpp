@@ -1,4 +1,4 @@
-// The passes over a Program that has its loops, in the order in which `lower` runs them.
+// The passes over a Program that has its loops. lower.cpp has the tables of their names and order.
 #pragma once
 
 #include "lowering/declarations.hpp"

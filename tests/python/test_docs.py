@@ -1,6 +1,6 @@
 """The code of README.md and of the pages in docs/ runs as written."""
 
-import importlib
+import importlib.util
 import inspect
 import os
 import re
@@ -56,6 +56,23 @@ def test_extending():
     )
     for code in blocks("extending.md", "cpp"):
         assert code.strip() in sources
+
+
+def test_the_page_on_lowering_has_the_passes_in_their_order():
+    table = (DOCS.parent / "src/lowering/lower.cpp").read_text()
+    passes = re.findall(r'^    \{"(\w+)",', table, re.M)
+    page = (DOCS / "design/lowering.md").read_text()
+    assert len(passes) > 10
+    assert [name for name in re.findall(r"\*\*(\w+)\*\* \(`", page) if name in passes] == passes
+
+
+def test_the_map_has_the_parts_in_the_order_that_the_layering_checks():
+    path = DOCS.parent / "tests/layering/check.py"
+    layering = importlib.util.spec_from_file_location("layering", path)
+    check = importlib.util.module_from_spec(layering)
+    layering.loader.exec_module(check)
+    text = re.sub(r"\s+", " ", (DOCS / "design.md").read_text())
+    assert f"(bottom to top in the picture): {', '.join(check.PARTS)}." in text
 
 
 def test_op_from_graph():
