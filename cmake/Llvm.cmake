@@ -29,13 +29,18 @@ endforeach()
 list(JOIN llvm_functions ";\n" exported)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map CONTENT "{\nglobal:\n@exported@;\nlocal: *;\n};\n" @ONLY)
 
-add_library(bitale_llvm SHARED cmake/llvm/unused.cpp)
+add_library(bitale_llvm SHARED cmake/llvm/compression.cpp)
+if(BITALE_LLVM_MAJOR EQUAL llvm_debian)  # classes of C++, which change between major versions
+  target_sources(bitale_llvm PRIVATE cmake/llvm/passes.cpp)
+  target_include_directories(bitale_llvm SYSTEM PRIVATE ${BITALE_LLVM_INCLUDE_DIR})
+endif()
 target_compile_options(bitale_llvm PRIVATE -fno-sanitize=all)  # it would need the sanitizer's library
 list(TRANSFORM llvm_functions PREPEND "LINKER:--undefined=" OUTPUT_VARIABLE wanted)
 # The functions that run while a function is compiled are stored together (tools/llvm_functions.py), so that fewer pages
 # are mapped. Symbols are kept where profiles and that script need them.
 set(functions ${CMAKE_CURRENT_SOURCE_DIR}/cmake/llvm/functions.txt)
-set(by_lld -fuse-ld=lld LINKER:--symbol-ordering-file=${functions},--no-warn-symbol-ordering)
+# Functions of equal code are stored once: nothing in LLVM compares their addresses.
+set(by_lld -fuse-ld=lld LINKER:--symbol-ordering-file=${functions},--no-warn-symbol-ordering,--icf=all)
 set_target_properties(bitale_llvm PROPERTIES
   LINK_DEPENDS "${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;${functions}"
   LINK_OPTIONS "$<$<BOOL:${BITALE_LLD}>:${by_lld}>;LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;LINKER:--gc-sections,-Bsymbolic,-z,defs;$<$<CONFIG:Release>:LINKER:--strip-all>;${wanted}")

@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 # What each Linux has: glibc in its parts, and the library of GCC that unwinds the stack.
 PRESENT = re.compile(r"(lib(c|m|dl|pthread|rt|util|gcc_s)\.so\.\d|ld-linux-.*\.so\.\d)$")
 OWN = re.compile(r"libbitale.*\.so")
-MAX_BYTES = 35_000_000
+MAX_BYTES = 33_000_000
 
 
 def number(version: str) -> tuple[int, ...]:
