@@ -264,6 +264,8 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     nb::gil_scoped_acquire locked;
     return overrides(object(), "pushforward") || overrides(object(), "R_op");
   }
+  // What is written in Python may be any function; a formula is differentiated as its ops are.
+  bool has_linear_pullback() const override { return false; }
 
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
     nb::gil_scoped_acquire locked;

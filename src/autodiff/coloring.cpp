@@ -54,6 +54,13 @@ Coloring greedy(const Lists& lines, std::int64_t line_count, const std::vector<b
 
 }  // namespace
 
+MatrixColoring color_rows(const SparsityPattern& pattern) {
+  const std::vector<bool> all_columns(std::size_t(pattern.columns), true);
+  return {std::vector<bool>(pattern.columns_of_row.size(), true),
+          greedy(pattern.columns_of_row, pattern.columns, all_columns),
+          {std::vector<std::int64_t>(std::size_t(pattern.columns), -1), 0}};
+}
+
 MatrixColoring color(const SparsityPattern& pattern) {
   const std::size_t rows = pattern.columns_of_row.size();
   const Lists rows_of_column = transposed(pattern.columns_of_row, pattern.columns);

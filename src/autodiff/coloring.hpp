@@ -28,5 +28,7 @@ struct MatrixColoring {
 
 // Greedy: few groups in total, but not always the minimum. Deterministic.
 MatrixColoring color(const SparsityPattern& pattern);
+// All rows from the left.
+MatrixColoring color_rows(const SparsityPattern& pattern);
 
 }  // namespace bitale

@@ -58,7 +58,7 @@ const ApplyNode* Duplicates::earlier(const ApplyNode& node) {
     return other.mixed == hash && are_equal(*other.node, node);
   };
   const auto [found, is_new] = nodes_.insert({&node, hash}, is_equal);
-  if (is_new) return nullptr;
+  if (is_new || !node.op->has_linear_pullback()) return nullptr;
   for (std::size_t o = 0; o < node.output_count; ++o)
     representatives_.insert(&node.outputs[o], &found.node->outputs[o]);
   return found.node;

@@ -2,6 +2,7 @@
 // sharing has many. Differentiation adds up their cotangents and passes them on once; otherwise each would have
 // derivatives of its own, which are not equal and so are never merged. A node to which somebody else has a handle is
 // left alone: its outputs may be named in a later call, where the derivative by one of them excludes the others.
+// So is a node whose pullback may not be linear: what it makes of a sum is not the sum of what it makes of the terms.
 #pragma once
 
 #include <span>

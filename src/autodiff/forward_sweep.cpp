@@ -102,11 +102,14 @@ class ForwardSweep {
   }
 
   static Variables transpose_pullback(const Apply& node, const Variables& tangents) {
-    // The pullback is linear in the cotangents, so their values do not matter.
+    // The pullback is linear in the cotangents, so their values do not matter. But derivatives pass through them, so
+    // they must not be left out as zeros are.
+    SupportScope scope;
     Variables cotangents, blockers = node.inputs();
     for (const Variable& output : node.outputs()) {
       const bool has_one = as_tensor(output.type()) && !is_discrete(output.dtype());
       cotangents.push_back(has_one ? zeros_like(output) : disconnected());
+      if (has_one) scope.state(cotangents.back(), Support());
       blockers.push_back(output);
     }
     blockers.insert(blockers.end(), cotangents.begin(), cotangents.end());

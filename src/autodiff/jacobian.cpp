@@ -5,12 +5,12 @@
 #include <array>
 #include <optional>
 
+#include "autodiff/agreement.hpp"
 #include "autodiff/sweep.hpp"
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
-#include "graph/changed_cotangents.hpp"
 #include "ops/control/batched_graph.hpp"
 
 namespace bitale {
@@ -95,20 +95,6 @@ std::optional<std::int64_t> known_size(const Variable& v) {
   return size;
 }
 
-// Whether every node from wrt to the expression has a pushforward of its own that agrees with its pullback. Where an op
-// has only a pullback, that may be declared to be another thing than the derivative.
-bool has_agreeing_pushforwards(const Variable& expression, const Variables& wrt) {
-  PointerSet reached;
-  for (const Variable& v : wrt) reached.insert(v.node());
-  for (const Apply& node : toposort(std::array{expression})) {
-    const auto depends = [&](const Variable& input) { return reached.contains(input.node()); };
-    if (std::ranges::none_of(node.inputs(), depends)) continue;
-    if (!node.op().has_pushforward() || dynamic_cast<const ChangesCotangents*>(&node.op())) return false;
-    for (const Variable& output : node.outputs()) reached.insert(output.node());
-  }
-  return true;
-}
-
 // Forward mode takes as many products as the variables have elements, and a sweep over the graph for each variable;
 // reverse mode takes as many products as the expression has elements, and one sweep. Reverse mode is kept unless it
 // takes more than twice as many products.
@@ -122,7 +108,7 @@ bool prefers_forward_mode(const Variable& expression, const Variables& wrt, cons
     if (!size || *size == 0 || v.dtype() != expression.dtype()) return false;
     columns += *size;
   }
-  return *rows / 2 > columns && has_agreeing_pushforwards(expression, wrt);
+  return *rows / 2 > columns && derivatives_agree(expression, wrt, options.consider_constant);
 }
 
 // By forward mode if that takes fewer products, else nothing.

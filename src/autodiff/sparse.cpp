@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "autodiff/agreement.hpp"
 #include "autodiff/coloring.hpp"
 #include "autodiff/dependencies.hpp"
 #include "bitale/core/error.hpp"
@@ -99,7 +100,9 @@ sparse::Matrix matrix_of(const char* who, const Variable& expression, const Vari
   by_row.columns_of_row.resize(std::size_t(row_count));
   for (std::size_t k = 0; k < elements.rows.size(); ++k)
     by_row.columns_of_row[std::size_t(elements.rows[k])].push_back(elements.columns[k]);
-  const MatrixColoring coloring = color(by_row);
+  // Where forward mode is another derivative, all of the matrix is that of reverse mode, as a dense one is.
+  const bool any_products = derivatives_agree(expression, {wrt}, options.consider_constant);
+  const MatrixColoring coloring = any_products ? color(by_row) : color_rows(by_row);
   const Variable right_rows = has_length(who, "rows", expression, row_count, elements);
   const Variable right_columns = has_length(who, "columns", wrt, column_count, elements);
 

@@ -124,6 +124,11 @@ std::string InnerGraph::text() const {
              counted(outputs_.size(), "output"), ")");
 }
 
+bool have_linear_pullbacks(const InnerGraph& graph) {
+  return std::ranges::all_of(toposort(graph.outputs()),
+                             [](const Apply& node) { return node.op().has_linear_pullback(); });
+}
+
 void HasInnerGraph::perform_by(const Apply&, std::span<const Array> in, std::span<Array> out,
                                const Evaluate& evaluate) const {
   std::vector<Array> results = evaluate(in);

@@ -55,6 +55,8 @@ class HasInnerGraph {
   virtual const InnerGraphRef& inner_graph() const = 0;
   // The op with another inner graph that computes the same, with inputs and outputs of the same types.
   virtual OpRef with_inner_graph(InnerGraphRef graph) const = 0;
+  // Whether the op's derivatives are those of the graph, neither defined by a user nor cut off.
+  virtual bool has_derivatives_of_graph() const = 0;
   // Does what the op's perform does, with `evaluate` in place of evaluating the inner graph: computes its outputs from
   // its inputs. Default: the op is its inner graph, evaluated once.
   using Evaluate = std::function<std::vector<Array>(std::span<const Array>)>;
@@ -63,5 +65,7 @@ class HasInnerGraph {
 };
 // The op's inner graph; nullptr for an op that has none.
 const InnerGraph* inner_graph_of(const Op& op);
+// Whether the pullback of each node of the graph is known to be linear.
+bool have_linear_pullbacks(const InnerGraph& graph);
 
 }  // namespace bitale

@@ -60,6 +60,9 @@ class Op : public RefCounted {
   // Default: by transposing the pullback twice.
   virtual Variables pushforward(const Apply& node, std::span<const Variable> tangents) const;
   virtual bool has_pushforward() const { return false; }
+  // Whether the pullback is known to be linear in the cotangents, so that those of equal nodes may be added before it.
+  // An op with a pushforward whose pullback is not linear must say so.
+  virtual bool has_linear_pullback() const { return has_pushforward(); }
   // connection_pattern()[input][output]: whether the output's value depends differentiably on the input.
   virtual std::vector<std::vector<bool>> connection_pattern(const Apply& node) const;
 

@@ -29,6 +29,7 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion, pub
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return options_.pushforward || !options_.pullback; }
+  bool has_linear_pullback() const override { return !options_.pullback && have_linear_pullbacks(*graph_); }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
@@ -38,6 +39,7 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion, pub
   std::optional<Variables> expansion(const Apply& node) const override;
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;
+  bool has_derivatives_of_graph() const override { return !options_.pullback && !options_.pushforward; }
   const OpFromGraphOptions& options() const { return options_; }
 
  private:

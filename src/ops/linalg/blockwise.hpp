@@ -39,6 +39,7 @@ class Blockwise final : public Op, public OwnError, public StatesStructure, publ
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return core->has_pushforward(); }
+  bool has_linear_pullback() const override { return core->has_linear_pullback(); }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   [[noreturn]] void raise() const override;

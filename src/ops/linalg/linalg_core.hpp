@@ -24,6 +24,7 @@ class MatrixOp : public Op, public OwnError, public StatesStructure {
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), signature(), batched);
   }
+  bool has_linear_pullback() const override { return true; }
   [[noreturn]] void raise() const override { throw LinAlgError(std::string(failure())); }
   // Also used for a Blockwise with this core: the structures of the inputs are then those of the batches' matrices.
   Structure structure(const Apply&, int /*output*/, InputStructures&) const override { return {}; }

@@ -140,6 +140,7 @@ class RandomDomain final : public Op, public EmitsTensors {
     for (int k = 0; k < count; ++k) to.out(k, to.in(k));
   }
 
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     for (std::size_t k = 0; k < cotangents.size(); ++k)

@@ -381,7 +381,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   Variables computed = outputs;
   computed.insert(computed.end(), back.next.begin(), back.next.end());
   computed.insert(computed.end(), back.traced.begin(), back.traced.end());
-  computed = merge_equal(computed);
+  // Nodes whose pullback may not be linear stay apart, since further derivatives depend on how many there are.
+  if (have_linear_pullbacks(*graph_)) computed = merge_equal(computed);
   const Variables forward_outputs(computed.begin(), computed.begin() + std::ptrdiff_t(outputs.size()));
   computed.erase(computed.begin(), computed.begin() + std::ptrdiff_t(outputs.size()));
   Variables varying;

@@ -51,6 +51,7 @@ class ScanOp final : public Op,
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
+  bool has_linear_pullback() const override { return have_linear_pullbacks(*graph_); }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
@@ -62,6 +63,7 @@ class ScanOp final : public Op,
 
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;
+  bool has_derivatives_of_graph() const override { return layout_.truncate_gradient < 0; }
   // Evaluates the inner graph once per step.
   void perform_by(const Apply& node, std::span<const Array> in, std::span<Array> out,
                   const Evaluate& evaluate) const override;

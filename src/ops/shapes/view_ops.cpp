@@ -5,7 +5,6 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
-#include "graph/changed_cotangents.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
@@ -96,7 +95,7 @@ class GradScale final : public PassOn {
   }
 };
 
-class GradClip final : public PassOn, public ChangesCotangents {
+class GradClip final : public PassOn {
  public:
   GradClip(double lower, double upper) : lower(lower), upper(upper) {}
 
@@ -106,6 +105,7 @@ class GradClip final : public PassOn, public ChangesCotangents {
 
   std::string_view name() const override { return "GradClip"; }
   ComplexForm complex_form() const override { return ComplexForm::none; }  // complex numbers have no order
+  bool has_linear_pullback() const override { return false; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   Variables pullback(const Apply& node, std::span<const Variable> g) const override {
     if (g[0].is_disconnected() || !has_gradient(node)) return {disconnected()};

@@ -38,6 +38,7 @@ class SparseCholeskyDerivative final : public Op {
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
   }
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -71,6 +72,7 @@ class SparseCholeskyGradient final : public Op {
     return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
   }
   // It is linear in the gradient by the factor: the transpose of the derivative.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -117,6 +119,7 @@ class SparseCholesky final : public Op {
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), "(p),(b),(p),(n)->(p)", batched);
   }
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (!cotangents[0].is_disconnected())

@@ -44,6 +44,7 @@ class SparseInverseDerivative final : public Op {
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), "(p),(p),(p),(b),(p)->(p)", batched);
   }
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -120,6 +121,7 @@ class SparseLogDeterminant final : public Op {
     return blockwise(OpRef(this), "(p),(p),(b),(p),(n)->()", batched);
   }
   // The inverse; an element below the diagonal stands for two.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;

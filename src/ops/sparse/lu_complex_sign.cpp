@@ -69,6 +69,7 @@ class SparseLuComplexSign final : public Op {
   }
   // d sign = i sign Im tr(Z dA), with the inverse Z. Where the real form has an element of Re A or Im A, its inverse
   // has Re Z or -Im Z.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected() && cotangents[1].is_disconnected()) return out;

@@ -68,6 +68,7 @@ class SparseLuInverseDerivative final : public Op {
     return blockwise(OpRef(this), cat(signature.substr(0, signature.size() - 2), ",(p)->(p)"), batched);
   }
   // With Z the inverse, the map from D to -(Z D Z)^T is its own transpose.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -154,6 +155,7 @@ class SparseLuDeterminant final : public Op {
     return blockwise(OpRef(this), cat(signature, "(),()"), batched);
   }
   // The transposed inverse; the sign is constant.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (!cotangents[1].is_disconnected())

@@ -70,6 +70,7 @@ class SparseLuSolve final : public OpOf<SparseLuSolve> {
     return blockwise(OpRef(this), signature, batched);
   }
   // dx = A^-1 (db - dA x).
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;

@@ -57,6 +57,7 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
                      batched);
   }
   // The other triangle's solution h of the cotangent, and -h x^T (or its transpose) in the pattern.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -97,6 +98,7 @@ class SparseSolve final : public Op {
                      node.input(4).ndim() == 1 ? "(p),(p),(b),(p),(n)->(n)" : "(p),(p),(b),(p),(n,k)->(n,k)", batched);
   }
   // dx = A^-1 (db - dA x). An element below the diagonal stands for two.
+  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;

@@ -111,3 +111,12 @@ TEST_CASE("products with the Gauss-Newton matrix") {
   const Results found = function({x, v}, {product, dot(transpose(J), dot(J, v))})({Array{0.3, 0.8}, Array{1., -2.}});
   CHECK(allclose(found[0], found[1], 1e-12, 1e-12));
 }
+
+TEST_CASE("all rows can be taken from the left") {
+  const SparsityPattern pattern = pattern_where(6, 6, [](std::int64_t i, std::int64_t j) { return i == j || j == 0; });
+  const MatrixColoring coloring = color_rows(pattern);
+  CHECK(recovers_every_element(pattern, coloring));
+  CHECK(coloring.rows.count == 6);
+  CHECK(coloring.columns.count == 0);
+  CHECK(color_rows({0, 3, {}}).rows.count == 0);
+}

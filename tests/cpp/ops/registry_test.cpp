@@ -437,6 +437,59 @@ TEST_CASE("pullbacks have the types of their inputs and agree with finite differ
   });
 }
 
+// Where it is said, cotangents of equal nodes are added before the pullback.
+TEST_CASE("pullbacks are linear in the cotangents where the op says so, and all others are overrides") {
+  for_each_sample([](const Sample& sample) {
+    const Op& op = sample.node.op();
+    const Arrays in = all_values(sample), out = perform(sample.node, in);
+    const Cotangents g = cotangents_for(sample, out);
+    if (g.outputs.empty()) return;
+    const Variables gradients = op.pullback(sample.node, g.given);
+    if (std::ranges::none_of(gradients, is_plain)) return;
+    if (!op.has_linear_pullback()) {
+      const bool has_override = op.label().starts_with("own_pullback");
+      CHECK((has_override || op.name() == "GradClip"));
+      return;
+    }
+    const Leaves leaves = leaves_of(sample);
+    Leaves known = leaves;
+    known.variables.insert(known.variables.end(), g.variables.begin(), g.variables.end());
+    const auto at = [&](const Variable& gradient, const Arrays& cotangents) {
+      known.values = leaves.values;
+      known.values.insert(known.values.end(), cotangents.begin(), cotangents.end());
+      return evaluate(gradient, known.variables, known.values);
+    };
+    // Far from 0 on both sides, so that bounds on cotangents would show.
+    Arrays first, second, both;
+    for (std::size_t k = 0; k < g.values.size(); ++k) {
+      const DType dtype = g.values[k].dtype();
+      const Array a = weights(g.values[k], int(k) + 1), b = weights(g.values[k], int(k) + 7), sum = a.copy();
+      for (std::int64_t i = 0; i < sum.size(); ++i) {
+        a.data_as<double>()[i] *= 3;
+        b.data_as<double>()[i] *= -5;
+        sum.data_as<double>()[i] = a.data_as<double>()[i] + b.data_as<double>()[i];
+      }
+      first.push_back(a.astype(dtype));
+      second.push_back(b.astype(dtype));
+      both.push_back(sum.astype(dtype));
+    }
+    const double relative = any_float16(sample) ? 5e-2 : all_float64(sample) ? 1e-9 : 1e-3;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!is_plain(gradients[i])) continue;
+      INFO("input " << i);
+      const Array of_first = at(gradients[i], first), of_second = at(gradients[i], second);
+      const auto numbers = [](const Array& x) {
+        return (is_complex(x.dtype()) ? x.as_pairs() : x).astype(DType::Float64).copy();
+      };
+      const Array expected = numbers(evaluate(constant(of_first) + constant(of_second), {}, {}));
+      const Array got = numbers(at(gradients[i], both));
+      for (std::int64_t k = 0; k < got.size(); ++k)  // infinity - infinity is no sum
+        if (!std::isfinite(expected.data_as<double>()[k])) got.data_as<double>()[k] = expected.data_as<double>()[k] = 0;
+      check_close(got, expected, relative, relative * 10);
+    }
+  });
+}
+
 TEST_CASE("pushforwards transpose pullbacks") {
   for_each_sample([](const Sample& sample) {
     const Op& op = sample.node.op();
