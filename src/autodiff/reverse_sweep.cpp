@@ -19,11 +19,24 @@ DType gradient_dtype(const Variable& v) { return is_discrete(v.dtype()) ? config
 Variable zero_gradient(const Variable& v) { return zeros_like(v, gradient_dtype(v)); }
 
 Variable as_gradient_of(const Variable& v, const Variable& value, std::string_view what) {
+  const auto message = [&] {
+    return cat(what, " `", value.str(), "` of type ", value.type()->str(), " does not fit `", v.str(), "` of type ",
+               v.type()->str());
+  };
   auto *type = as_tensor(v.type()), *given = as_tensor(value.type());
-  if (!type || !given || type->ndim() != given->ndim())
-    throw TypeError(cat(what, " `", value.str(), "` of type ", value.type()->str(), " does not fit `", v.str(),
-                        "` of type ", v.type()->str()));
-  return cast(value, gradient_dtype(v));
+  if (!type || !given || type->ndim() != given->ndim()) throw TypeError(message());
+  std::vector<std::optional<Operand>> lengths(type->shape.size());
+  for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+    const std::int64_t own = type->shape[axis], its = given->shape[axis];
+    if (own == its) continue;
+    if (own != unknown_length && its != unknown_length) throw ShapeError(message());
+    // A length that is statically 1 is repeated, which the other one is not.
+    if (own != unknown_length)
+      lengths[axis] = Operand(own);
+    else if (its == 1)
+      lengths[axis] = Operand(shape_i(v, int(axis)));
+  }
+  return cast(specify_shape(value, lengths), gradient_dtype(v));
 }
 
 namespace {
@@ -284,7 +297,7 @@ void ReverseSweep::add_term(const Apply& node, std::size_t i, Slot& at, const Va
   if (!type || !given || type->ndim() != given->ndim())
     throw InternalError(cat(node.op().label(), ": pullback for input ", i, " of type ", input.type()->str(), " gave ",
                             term.type()->str()));
-  if (!is_discrete(type->dtype)) at.terms.push_back(cast(term, type->dtype));
+  if (!is_discrete(type->dtype)) at.terms.push_back(as_gradient_of(input, term, "the term"));
 }
 
 Variable ReverseSweep::total(Slot& at, const Variable& v) {

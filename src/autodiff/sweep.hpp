@@ -18,7 +18,8 @@ namespace bitale {
 
 // The dtype of gradients of a variable: its own, or floatX for integers.
 DType gradient_dtype(const Variable& v);
-// `value` as a gradient or tangent of `v`: same rank (TypeError), converted to the gradient's dtype.
+// `value` as a gradient or tangent of `v`, converted to the gradient's dtype, with the static lengths of `v`, which are
+// checked in calls where they are not known. TypeError for another rank, ShapeError for other static lengths.
 Variable as_gradient_of(const Variable& v, const Variable& value, std::string_view what);
 Variable zero_gradient(const Variable& v);
 
