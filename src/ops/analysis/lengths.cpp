@@ -21,7 +21,7 @@ Variable direct_element(const Variable& vector, std::int64_t i) {
   if (i < 0) return {};
   if (const Array* value = vector.constant()) {
     if (i >= value->shape(0) || !is_discrete(value->dtype())) return {};
-    return int64_constant(value->take_index(0, i).int_item());
+    return constant(value->take_index(0, i));
   }
   const Op* op = vector.owner_op();
   if (!op) return {};
@@ -44,7 +44,11 @@ std::optional<std::int64_t> known_arithmetic(std::string_view name, std::int64_t
 // Depth is bounded: shape expressions are shallow, and the value of a deep one is just not known.
 std::optional<std::int64_t> known_integer(const Variable& scalar, int depth) {
   if (!as_tensor(scalar.type()) || scalar.ndim() != 0 || !is_discrete(scalar.dtype())) return {};
-  if (const Array* value = scalar.constant()) return value->int_item();
+  if (const Array* value = scalar.constant()) {
+    const std::int64_t bits = value->int_item();
+    if (scalar.dtype() == DType::UInt64 && bits < 0) return {};  // beyond int64
+    return bits;
+  }
   const Op* op = scalar.owner_op();
   if (!op || depth == 0) return {};
   const Apply node = scalar.owner();
@@ -192,12 +196,10 @@ Variable as_length(const Variable& scalar, std::string_view who) {
   if (!type || type->ndim() != 0 || !is_integer(type->dtype))
     throw TypeError(cat(who, ": expected an integer scalar, got ", scalar.str(), " of type ", scalar.type()->str()));
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  if (auto known = known_integer(scalar)) {
-    if (type->dtype == DType::Int64 && scalar.is_constant()) return scalar;
-    const bool wrapped = type->dtype == DType::UInt64 && *known < 0;
-    return int64_constant(wrapped ? largest : *known);
-  }
+  if (auto known = known_integer(scalar))
+    return type->dtype == DType::Int64 && scalar.is_constant() ? scalar : int64_constant(*known);
   // A value beyond any length is clamped, and is still beyond any length.
+  if (scalar.is_constant()) return int64_constant(largest);
   if (type->dtype == DType::UInt64) return cast(minimum(scalar, constant(Array(std::uint64_t(largest)))), DType::Int64);
   return cast(scalar, DType::Int64);
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bitale/graph/range.hpp"
+#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -14,19 +16,39 @@ namespace {
 
 constexpr std::string_view zero_arange_step = "arange: the step can't be zero";
 constexpr std::string_view bad_length = "arange: the bounds and the step give no finite length";
+constexpr std::string_view too_long =
+    "arange: expected bounds less than 2**64 apart, with less than 2**63 elements between them; give a larger step, or "
+    "bounds that are closer together";
 
 bool integer_bounds(const Apply& node) {
   return is_discrete(node.input(0).dtype()) && is_discrete(node.input(1).dtype()) && is_discrete(node.input(2).dtype());
 }
 
-// ceil((stop - start) / step), at least 0. Integers are counted exactly; floats in double precision, as NumPy does.
-std::int64_t integer_length(std::int64_t start, std::int64_t stop, std::int64_t step) {
-  if (step == 0) throw ValueError(std::string(zero_arange_step));
-  if (step > 0 ? start >= stop : start <= stop) return 0;
-  const auto distance =
-      step > 0 ? std::uint64_t(stop) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(stop);
-  const auto size = step > 0 ? std::uint64_t(step) : 0 - std::uint64_t(step);
-  return std::int64_t((distance - 1) / size + 1);
+// An integer of any dtype: int64 can't represent each uint64, nor uint64 each int64.
+struct Bound {
+  std::uint64_t bits;
+  bool negative;
+};
+
+Bound bound_of(const Array& value) {
+  const std::int64_t bits = value.int_item();
+  return {std::uint64_t(bits), value.dtype() != DType::UInt64 && bits < 0};
+}
+
+bool is_below(const Bound& a, const Bound& b) { return a.negative != b.negative ? a.negative : a.bits < b.bits; }
+
+// ceil((stop - start) / step), at least 0. Integers are counted exactly, by the distance of the bounds, which int64
+// need not represent; floats in double precision, as NumPy does.
+std::int64_t integer_length(const Bound& start, const Bound& stop, const Bound& step) {
+  if (step.bits == 0) throw ValueError(std::string(zero_arange_step));
+  const Bound &low = step.negative ? stop : start, &high = step.negative ? start : stop;
+  if (!is_below(low, high)) return 0;
+  const std::uint64_t distance = high.bits - low.bits, size = step.negative ? 0 - step.bits : step.bits;
+  const bool is_wrapped = low.negative && !high.negative && distance < high.bits;
+  const std::uint64_t length = (distance - 1) / size + 1;
+  if (is_wrapped || length > std::uint64_t(std::numeric_limits<std::int64_t>::max()))
+    throw ValueError(std::string(too_long));
+  return std::int64_t(length);
 }
 
 std::int64_t float_length(double start, double stop, double step) {
@@ -37,8 +59,64 @@ std::int64_t float_length(double start, double stop, double step) {
 }
 
 std::int64_t length_from(bool integers, const Array& start, const Array& stop, const Array& step) {
-  if (integers) return integer_length(start.int_item(), stop.int_item(), step.int_item());
+  if (integers) return integer_length(bound_of(start), bound_of(stop), bound_of(step));
   return float_length(start.item(), stop.item(), step.item());
+}
+
+// The value of a bound that is known when the graph is built.
+std::optional<Array> known_value(const Variable& bound) {
+  if (bound.is_constant()) return *bound.constant();
+  if (const auto value = known_integer(bound)) return Array(*value);
+  return {};
+}
+
+// The step, which a call fails without if it is 0.
+Variable nonzero_step(const Variable& step) {
+  if (known_value(step)) return step;
+  return check_and_raise(step, {neq(step, 0)}, "ValueError", std::string(zero_arange_step));
+}
+
+bool is_narrow(const Variable& bound) { return itemsize(bound.dtype()) < 8; }
+
+// Whether an expression is a bound in either dtype, int64 and uint64.
+bool fits_both(const Variable& bound) { return is_never_negative(bound) || kind(bound.dtype()) == DTypeKind::Bool; }
+
+// a < b, for integers of any dtypes.
+Variable is_below(const Variable& a, const Variable& b) {
+  const auto as = [](const Variable& v, DType dtype) { return cast(v, dtype); };
+  const bool a_unsigned = a.dtype() == DType::UInt64, b_unsigned = b.dtype() == DType::UInt64;
+  if (!a_unsigned && !b_unsigned) return lt(as(a, DType::Int64), as(b, DType::Int64));
+  const Variable by_bits = lt(as(a, DType::UInt64), as(b, DType::UInt64));
+  if (!a_unsigned && !fits_both(a)) return or_(lt(a, 0), by_bits);
+  if (!b_unsigned && !fits_both(b)) return and_(ge(b, 0), by_bits);
+  return by_bits;
+}
+
+// The length as integer_length computes it, of bounds that only a call knows.
+Variable exact_length(const Variable& start, const Variable& stop, const Variable& given_step) {
+  const Variable step = nonzero_step(given_step);
+  const auto bits = [](const Variable& v) { return cast(v, DType::UInt64); };
+  const Variable none = constant(Array(std::uint64_t(0))), one = constant(Array(std::uint64_t(1)));
+  const bool is_up = step.dtype() == DType::UInt64 || fits_both(step);
+  const auto known_step = known_integer(step);
+  const bool is_down = known_step && *known_step < 0;
+  const auto by_sign = [&](const Variable& up, const Variable& down) {
+    return is_up ? up : is_down ? down : switch_(lt(step, 0), down, up);
+  };
+  const Variable is_any = by_sign(is_below(start, stop), is_below(stop, start));
+  const Variable apart = by_sign(bits(stop) - bits(start), bits(start) - bits(stop));
+  const Variable size = by_sign(bits(step), none - bits(step));
+  const Variable length = switch_(is_any, int_div(apart - one, size) + one, none);
+  Variable fits = le(length, constant(Array(std::uint64_t(std::numeric_limits<std::int64_t>::max()))));
+  const auto is_wrapped = [&](const Variable& low, const Variable& high) {
+    return and_(lt(low, 0), lt(apart, bits(high)));
+  };
+  const auto is_mixed = [&](const Variable& low, const Variable& high) {
+    return high.dtype() == DType::UInt64 && low.dtype() != DType::UInt64 && !fits_both(low);
+  };
+  if (!is_down && is_mixed(start, stop)) fits = and_(fits, invert(and_(is_any, is_wrapped(start, stop))));
+  if (!is_up && is_mixed(stop, start)) fits = and_(fits, invert(and_(is_any, is_wrapped(stop, start))));
+  return cast(check_and_raise(length, {fits}, "ValueError", std::string(too_long)), DType::Int64);
 }
 
 }  // namespace
@@ -54,9 +132,9 @@ Apply ARange::make_node(std::span<const Variable> inputs) const {
   Apply node(OpRef(this), {inputs.begin(), inputs.end()}, {tensor_type(dtype, Dims{unknown_length})});
   std::int64_t length = unknown_length;
   if (integer_bounds(node)) {
-    auto start = known_integer(inputs[0]), stop = known_integer(inputs[1]), step = known_integer(inputs[2]);
-    if (step == 0) throw ValueError(std::string(zero_arange_step));
-    if (start && stop && step) length = integer_length(*start, *stop, *step);
+    const auto start = known_value(inputs[0]), stop = known_value(inputs[1]), step = known_value(inputs[2]);
+    if (step && step->int_item() == 0) throw ValueError(std::string(zero_arange_step));
+    if (start && stop && step) length = length_from(true, *start, *stop, *step);
   } else if (inputs[0].is_constant() && inputs[1].is_constant() && inputs[2].is_constant()) {
     length = length_from(false, *inputs[0].constant(), *inputs[1].constant(), *inputs[2].constant());
   }
@@ -70,16 +148,25 @@ std::vector<Shape> ARange::infer_shape(const Apply& node, std::span<const Shape>
   const Variable zero = int64_constant(0);
   if (!integer_bounds(node)) {
     const Variable start = cast(node.input(0), DType::Float64), stop = cast(node.input(1), DType::Float64);
-    const Variable length = ceil((stop - start) / cast(node.input(2), DType::Float64));
-    return {{cast(maximum(length, 0.0), DType::Int64)}};
+    const Variable length = ceil((stop - start) / cast(nonzero_step(node.input(2)), DType::Float64));
+    const Variable checked = check_and_raise(length, {lt(length, 0x1p62)}, "ValueError", std::string(bad_length));
+    return {{cast(maximum(checked, 0.0), DType::Int64)}};
   }
+  const auto known_step = known_integer(node.input(2));
+  const auto is_int64 = [](const Variable& v) { return v.dtype() != DType::UInt64 || known_integer(v); };
+  const bool is_exact = (is_narrow(node.input(0)) && is_narrow(node.input(1)) && is_int64(node.input(2))) ||
+                        (known_step && *known_step > 0 && is_never_negative(node.input(0)) && is_int64(node.input(1)));
+  if (!is_exact) return {{exact_length(node.input(0), node.input(1), node.input(2))}};
+  // Differences that int64 represents: the expressions that other lengths are compared with.
   auto as_int64 = [](const Variable& v) {
     auto value = known_integer(v);
     return value ? int64_constant(*value) : cast(v, DType::Int64);
   };
-  const Variable start = as_int64(node.input(0)), stop = as_int64(node.input(1)), step = as_int64(node.input(2));
+  const Variable start = as_int64(node.input(0)), step = as_int64(nonzero_step(node.input(2)));
+  Variable stop = as_int64(node.input(1));
+  if (!is_narrow(node.input(1))) stop = lengths::max(stop, zero);
   // ceil(a / b) = -floor(-a / b)
-  if (known_integer(step) == 1) return {{lengths::max(lengths::sub(stop, start), zero)}};
+  if (known_step == 1) return {{lengths::max(lengths::sub(stop, start), zero)}};
   return {{lengths::max(lengths::sub(zero, lengths::floor_div(lengths::sub(start, stop), step)), zero)}};
 }
 
@@ -101,9 +188,7 @@ void ARange::perform(const Apply& node, std::span<const Array> in, std::span<Arr
   });
 }
 
-bool ARange::emit(Lowering& to, const Apply& node) const {
-  if (!(integer_bounds(node) && known_integer(node.input(2))))
-    to.require(not_equal(cast(to.in(2), computing_dtype(node.input(2).dtype())), 0), std::string(zero_arange_step));
+bool ARange::emit(Lowering& to, const Apply&) const {
   to.element(
       0,
       [this, &to](Index at) {

@@ -210,6 +210,81 @@ def test_trailing_dimensions():
     ).type.shape == (3, 1, 1)
 
 
+EXTREMES = {
+    "bool": [0, 1],
+    "int8": [-128, -1, 0, 3, 127],
+    "uint16": [0, 2, 65535],
+    "int64": [-(2**63), 1 - 2**63, -(2**62), -7, -1, 0, 1, 5, 2**62, 2**63 - 2, 2**63 - 1],
+    "uint64": [0, 1, 5, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1],
+}
+
+
+def range_of(start, stop, step):
+    """The numbers of a range, its length, and what the error says, of which only one is not None; no numbers if many."""
+    if step == 0:
+        return None, None, "the step can't be zero"
+    numbers = range(start, stop, step)
+    if (
+        (stop - start) * (1 if step > 0 else -1) >= 2**64
+        or numbers
+        and (abs(stop - start) - 1) // abs(step) + 1 >= 2**63
+    ):
+        return None, None, "give a larger step, or bounds that are closer together"
+    return (list(numbers) if len(numbers) < 200 else None), len(numbers), None
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        ("int64", "int64", "int64"),
+        ("uint64", "uint64", "uint64"),
+        ("uint64", "uint64", "int64"),
+        ("int64", "uint64", "int64"),
+        ("uint64", "int64", "int64"),
+        ("int64", "int64", "uint64"),
+        ("int8", "uint16", "int64"),
+        ("bool", "int8", "int8"),
+    ],
+)
+def test_arange_counts_exactly_to_the_limits_of_integers(mode, dtypes):
+    """Against Python's range, since NumPy wraps around; called, constant, and only the length."""
+    bounds = [pt.scalar(name, dtype=dtype) for name, dtype in zip("abc", dtypes)]
+    dtype = "uint64" if "uint64" in dtypes else "int64"
+    numbers = pt.arange(*bounds, dtype=dtype)
+    f = bt.function(bounds, numbers, mode=mode)
+    length = bt.function(bounds, numbers.shape[0], mode=mode)
+    rng = np.random.default_rng(len("".join(dtypes)))
+    for _ in range(60):
+        given = [int(rng.choice(np.array(EXTREMES[each], "O"))) for each in dtypes]
+        arrays = [np.array(value, each) for value, each in zip(given, dtypes)]
+        expected, count, error = range_of(*given)
+        computations = [lambda: f(*arrays), lambda: pt.arange(*arrays, dtype=dtype).eval()]
+        if error:
+            for compute in [*computations, lambda: length(*arrays)]:
+                with pytest.raises(ValueError, match=error):
+                    compute()
+            continue
+        assert length(*arrays) == count
+        if expected is not None:
+            wrapped = np.array([value % 2**64 for value in expected], "uint64").astype(dtype)
+            for compute in computations:
+                np.testing.assert_array_equal(compute(), wrapped)
+
+
+def test_arange_that_is_too_long_says_so(mode):
+    a, b, c = pt.dscalars("a", "b", "c")
+    length = bt.function([a, b, c], pt.arange(a, b, c).shape[0], mode=mode)
+    assert length(0, 1, 0.1) == 10 and length(0, -np.inf, 1) == 0
+    for given in [(0, np.inf, 1), (0, np.nan, 1), (0, 1e300, 1)]:
+        with pytest.raises(ValueError, match="no finite length"):
+            length(*given)
+    with pytest.raises(ValueError, match="step can't be zero"):
+        length(0, 1, 0)
+    n = pt.lscalar("n")
+    with pytest.raises(MemoryError, match="no memory: 8 PiB for an array of shape"):
+        bt.function([n], pt.arange(n), mode=mode)(2**50)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
     "mode", [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm")], ids=["jit", "as written", "vm"]
