@@ -13,6 +13,7 @@
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/vectorize.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/signal/line_between.hpp"
 
 namespace bitale::xtensor {
 
@@ -165,16 +166,18 @@ XVariable interp(const XOperand& given, const std::string& dim, const Variable& 
   const XVariable left = minimum(maximum(sub(found, 1), 0), sub(last, 1));
   const XVariable points(at, {Dim("_points")});
   const XVariable low = at_positions(points, "_points", left), high = at_positions(points, "_points", add(left, 1));
-  const XVariable share = true_div(sub(wanted, low), sub(high, low));
+  const XVariable first = at_positions(points, "_points", XVariable(Operand::number(std::int64_t(0)), {}));
+  const XVariable inside = and_(ge(wanted, first), le(wanted, at_positions(points, "_points", last)));
   XVariable out = x;
   if (method == "linear") {
     const XVariable a = at_positions(x, dim, left), b = at_positions(x, dim, add(left, 1));
-    out = add(a, mul(share, sub(b, a)));
+    // An infinite target on a line would make gradients nan, though nan takes the place of the value.
+    const XVariable on_line = where(inside, as_float(wanted), as_float(first));
+    out = on_line_between(LineEnds<XVariable>{as_float(low), as_float(high), a, b}, on_line);
   } else {
+    const XVariable share = true_div(sub(wanted, low), sub(high, low));
     out = at_positions(x, dim, where(gt(share, 0.5), add(left, 1), left));
   }
-  const XVariable first = at_positions(points, "_points", XVariable(Operand::number(std::int64_t(0)), {}));
-  const XVariable inside = and_(ge(wanted, first), le(wanted, at_positions(points, "_points", last)));
   const XVariable masked = where(inside, out, nan_like(out));
   // In the order that indexing gives.
   return transpose(masked, at_positions(x, dim, left).names());

@@ -118,9 +118,14 @@ Variable between_neighbours(const MethodRow& row, const Variable& count, const V
   const auto in_rows = [&](const Variable& i) { return maximum(minimum(cast(i, DType::Int64), last), none); };
   const Variable low = at(in_rows(whole)), high = at(in_rows(add(whole, 1.0)));
   const Variable share = cast(row.share(sub(position, whole), whole), dtype), step = sub(high, low);
-  // Interpolated from the nearer end, so that the limits are exact.
-  const Variable between = switch_(lt(share, 0.5), add(low, mul(step, share)), sub(high, mul(step, sub(1, share))));
-  return switch_(eq(low, high), low, between);
+  // Interpolated from the nearer end, so that the limits are exact; next to an infinite element, from the finite end.
+  // An infinite difference does not count where an element itself is the quantile.
+  const Variable is_near_low = lt(share, 0.5), is_element = or_(eq(share, 0), eq(share, 1));
+  const Variable is_level = and_(invert(isfinite(step)), or_(is_element, eq(low, high)));
+  const Variable is_from_low =
+      switch_(or_(isfinite(step), is_level), is_near_low, and_(isfinite(low), invert(isfinite(high))));
+  const Variable change = switch_(is_level, 0, step);
+  return switch_(is_from_low, add(low, mul(change, share)), sub(high, mul(change, sub(1, share))));
 }
 
 // [kept..., q] to [q, kept...]

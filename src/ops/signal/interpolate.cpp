@@ -6,6 +6,7 @@
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/signal/line_between.hpp"
 
 namespace bitale {
 
@@ -35,8 +36,13 @@ Variable on_line(const Points& p, const Variable& where) {
   const Variable low =
       clip(sub(searchsorted(p.x, where, SearchSide::Right), one), zero, lengths::max(sub(n, int64_constant(2)), zero));
   const Variable high = minimum(add(low, one), sub(n, one));
-  return values_at(p.y, low) + (values_at(p.y, high) - values_at(p.y, low)) /
-                                   (values_at(p.x, high) - values_at(p.x, low)) * (where - values_at(p.x, low));
+  // Differences of integers may be beyond their dtype.
+  DType dtype = promote(promote(p.x.dtype(), p.y.dtype()), where.dtype());
+  if (is_discrete(dtype)) dtype = DType::Float64;
+  const auto as_float = [&](const Variable& v) { return is_discrete(v.dtype()) ? cast(v, dtype) : v; };
+  const auto at = [&](const Variable& v, const Variable& indices) { return as_float(values_at(v, indices)); };
+  const LineEnds<Variable> ends{at(p.x, low), at(p.x, high), at(p.y, low), at(p.y, high)};
+  return on_line_between(ends, as_float(where));
 }
 
 Variable on_step(const std::string& method, const Points& p, const Variable& where) {
@@ -66,12 +72,17 @@ std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Op
   return [points, left, right, method, extrapolate = options.extrapolate](const Operand& operand) {
     const LocationScope here(operand.where);
     const Variable& where = operand.variable;
-    Variable out = method == "linear" ? on_line(points, where) : on_step(method, points, where);
+    const Variable first = values_at(points.x, 0), last = values_at(points.x, -1);
+    const Variable is_below = lt(where, first), is_above = gt(where, last);
+    // An infinite position on a line would make gradients nan, though another value takes its place.
+    const bool may_be_outside = !extrapolate && is_float(where.dtype());
+    const Variable inside =
+        may_be_outside ? switch_(or_(is_below, is_above), cast(first, where.dtype()), where) : where;
+    Variable out = method == "linear" ? on_line(points, inside) : on_step(method, points, where);
     if (!extrapolate) {
-      const Variable first = values_at(points.x, 0), last = values_at(points.x, -1);
       // The last point's value is exact, without the rounding of the line; this includes a single point.
       if (method == "linear") out = switch_(eq(where, last), values_at(points.y, -1), out);
-      out = switch_(lt(where, first), left, switch_(gt(where, last), right, out));
+      out = switch_(is_below, left, switch_(is_above, right, out));
     }
     return is_float(where.dtype()) ? switch_(isnan(where), where, out) : out;
   };

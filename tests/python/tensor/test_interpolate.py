@@ -43,6 +43,52 @@ def test_interp_with_symbolic_repeated_and_single_points():
         )
 
 
+def infinite_cases():
+    rng = np.random.default_rng(0)
+    ordinates = [1.0, 2.0, 2.0, -1.0, 0.0, np.inf, -np.inf, np.nan]
+    for _ in range(300):
+        n = rng.integers(2, 6)
+        px = np.sort(rng.choice([-2.0, -1, 0, 1, 2, 3, 4], n, replace=False))
+        px[0] = px[0] if rng.random() < 0.7 else -np.inf
+        px[-1] = px[-1] if rng.random() < 0.7 else np.inf
+        inside = [-5, -0.5, 0.25, 1.5, 2.5, 3.5, 9, np.inf, -np.inf, np.nan]
+        yield np.concatenate([px, inside]), px, rng.choice(ordinates, n)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_interp_at_and_next_to_points_that_are_not_finite(mode):
+    x, xp, fp = pt.dvectors("x", "xp", "fp")
+    f = bitale.function([x, xp, fp], pt.interp(x, xp, fp), mode=mode)
+    at, px = [1, 2, 2.5, 3, 3.5], [1.0, 2, 3, 4]
+    assert f(at, px, [1.0, 2, np.inf, 4]).tolist() == [1, 2, np.inf, np.inf, np.inf]
+    for at, px, py in infinite_cases():
+        np.testing.assert_allclose(f(at, px, py), np.interp(at, px, py), rtol=1e-14)
+
+
+@pytest.mark.parametrize("query", [[1.0, 2, 4, 9, -3, np.inf], [4.0, 1, -np.inf, 2, 2.5]])
+def test_derivatives_of_interp_are_finite_where_the_line_is(query):
+    """A point that is hit next to an infinite ordinate depends on its own ordinate alone."""
+    x, xp, fp = pt.dvectors("x", "xp", "fp")
+    slopes = bitale.function([x, xp, fp], bitale.grad(pt.interp(x, xp, fp).sum(), [x, xp, fp]))
+    px = [1.0, 2, 3, 4]
+    got = slopes(query, px, [1.0, 2, 3, 4])
+    finite = np.array(query) != 2.5
+    by_x, by_xp, by_fp = slopes(np.array(query)[finite], px, [1.0, 2, np.inf, 4])
+    assert np.isfinite(by_x).all() and np.isfinite(by_xp).all()
+    hits = [np.sum(np.clip(np.array(query)[finite], 1, 4) == p) for p in px]
+    assert by_fp.tolist() == hits
+    assert all(np.isfinite(each).all() for each in got)
+
+
+@pytest.mark.parametrize("y_dtype", ["int8", "uint8", "bool", "uint64", "float32"])
+@pytest.mark.parametrize("x_dtype", ["int8", "uint8", "int64", "float32"])
+def test_interp_of_integers_takes_differences_beyond_their_dtype(x_dtype, y_dtype):
+    px = np.array([0 if x_dtype == "uint8" else -100, 2, 120], x_dtype)
+    py = np.array([100, 0, 100]).astype(y_dtype)
+    at = np.array([-60.0, 1, 60])
+    np.testing.assert_allclose(pt.interp(at, px, py).eval(), np.interp(at, px, py), rtol=1e-6)
+
+
 def expected(method, q):
     below = points_x[points_x < q]
     i = np.clip(len(below), 1, len(points_x) - 1)

@@ -651,6 +651,34 @@ def test_quantiles_at_the_steps_of_their_methods(name, method):
         np.testing.assert_allclose(of_constants(values), expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("method", QUANTILE_METHODS)
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_quantiles_next_to_infinities(name, method):
+    """Where NumPy multiplies an infinite difference by 0: as with huge numbers in place of the infinities."""
+    x, q = pt.dvector("x"), pt.dvector("q")
+    f = bt.function([x, q], getattr(pt, name)(x, q, method=method))
+    parts = np.array([0, 0.1, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9, 1])
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        values = rng.choice([-3.0, 1, 1, 2, 5, np.inf, -np.inf], rng.integers(1, 8))
+        huge = np.quantile(np.clip(values, -1e300, 1e300), parts, method=method)
+        expected = np.where(np.abs(huge) > 1e280, np.copysign(np.inf, huge), huge)
+        got = f(values, parts)
+        between_both = np.isnan(got) & np.isin([-np.inf, np.inf], values).all()
+        np.testing.assert_allclose(
+            got[~between_both], expected[~between_both], rtol=1e-12, atol=1e-12
+        )
+
+
+def test_derivatives_of_quantiles_next_to_infinities():
+    x, q = pt.dvector("x"), pt.dvector("q")
+    slopes = bt.function([x, q], bt.grad(pt.quantile(x, q).sum(), [x, q]))
+    by_x, by_q = slopes([1, 2, np.inf], [0, 0.25, 0.5, 1])
+    assert by_x.tolist() == [1.5, 1.5, 1] and by_q.tolist() == [2, 2, 0, 0]
+    by_x, by_q = slopes([1, 2, 4], [0, 0.25, 0.5, 1])
+    assert by_x.tolist() == [1.5, 1.5, 1] and by_q.tolist() == [2, 2, 4, 0]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
 def test_logaddexp2_of_equal_numbers_is_exact(dtype, mode):

@@ -137,6 +137,21 @@ def test_dimensions_with_the_names_of_parameters():
     assert x.assign_coords(x=[1.0, 2.0]).interp(x=1.5).dims == ("y",)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_interp_at_and_next_to_values_that_are_not_finite():
+    """As numpy.interp, which xarray calls: a point that is hit has its own value."""
+    at = np.array([-1.0, 1, 1.25, 2, 2.5, 3, 3.5, 4, np.inf])
+    points = np.array([1.0, 2, 3, 4])
+    rows = np.array([[1.0, 2, np.inf, 4], [np.nan, 2, 3, -np.inf], [1, np.inf, np.inf, 5]])
+    x = px.xtensor("x", dims=("a", "b"), shape=(3, 4)).assign_coords(b=points)
+    expected = [np.interp(at, points, row, left=np.nan, right=np.nan) for row in rows]
+    np.testing.assert_allclose(bt.function([x], x.interp(b=at))(rows), expected)
+    target = px.xtensor("t", dims="t")
+    slopes = bt.function([x, target], bt.grad(x.interp(b=target).fillna(0).sum(), [x, target]))
+    by_x, by_target = slopes(rows, np.array([1, 1.5, np.inf]))
+    assert np.asarray(by_x)[0].tolist() == [1.5, 0.5, 0, 0] and np.isfinite(by_target[0])
+
+
 def test_set_and_inc(mode):
     x, v = sample(), px.xtensor("v", dims=("month", "country"))
     V = np.arange(8.0).reshape(4, 2)
