@@ -165,7 +165,8 @@ double bt_ive_derivative(double order, double x) {
     return std::fmod(order, 2) == 0 ? -mirrored : mirrored;
   }
   if (std::isinf(x)) return 0;
-  if (x == 0) return (bt_iv(order - 1, 0) + bt_iv(order + 1, 0)) / 2 - (order == 0 ? 0.5 : 0);
+  // Of order 0 there is a kink at 0; the sign of zero tells the side.
+  if (x == 0) return (bt_iv(order - 1, 0) + bt_iv(order + 1, 0)) / 2 - (order == 0 ? std::copysign(1.0, x) : 0);
   if (order < 0 && is_whole(order)) order = -order;
   const long double v = order, y = x, size = std::fabs(v);
   if (x >= far_enough && takes_far_series(double(size), x))

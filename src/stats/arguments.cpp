@@ -1,11 +1,13 @@
 #include "stats/arguments.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "graph/literal.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale::stats {
 
@@ -22,6 +24,20 @@ DType common_dtype(std::span<const Variable> values) {
 
 Variable is_no_count(const Variable& x, double low) {
   return or_(or_(lt(x, low), gt(x - floor(x), 0)), eq(x, infinity));
+}
+
+Variable misses_unit_sum(const Operand& given, const Variable& shares) {
+  const auto epsilon_of = [](DType dtype) {
+    return dtype == DType::Float16 ? 0x1p-10 : dtype == DType::Float32 ? 0x1p-23 : 0x1p-52;
+  };
+  const double epsilon = std::max(epsilon_of(given.dtype()), epsilon_of(shares.dtype()));
+  const Variable terms = cast(length_of(shares, shares.ndim() - 1), shares.dtype());
+  return gt(abs(sum(shares, Axes{-1}) - 1), maximum(epsilon * (terms + 8), 1e-8));
+}
+
+Variable log1p_of_square(const Variable& size) {
+  const Variable is_far = gt(size, 0x1p56);
+  return switch_(is_far, 2, 1) * log1p(switch_(is_far, size, sqr(size)));
 }
 
 }  // namespace bitale::stats

@@ -51,6 +51,14 @@ inline Variable constant_like_of(const Variable& x, double value) { return cast(
 // Whether x is not among the whole numbers from low to high. nan is.
 Variable is_no_count(const Variable& x, double low = 0);
 
+// Whether shares do not sum to 1 along the last dimension as nearly as numbers can of the dtype in which they were
+// given or, if it has fewer digits, are computed.
+Variable misses_unit_sum(const Operand& given, const Variable& shares);
+
+// log(1 + size^2) of a size that is not negative and whose square may overflow: far out it is 2 log(1 + size) to the
+// last digit. One logarithm for both.
+Variable log1p_of_square(const Variable& size);
+
 // log(1 + exp(-|x|)).
 inline Variable softplus_of_minus_abs(const Variable& x) { return log1p(exp(-abs(x))); }
 inline Variable log_sigmoid(const Variable& x) { return -softplus(-x); }

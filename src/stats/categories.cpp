@@ -40,10 +40,10 @@ Variable categorical_logpmf(const Operand& x, const Operand& p) {
   require_categories("categorical_logpmf", x.variable, p.variable, "p");
   return density(
       "categorical_logpmf",
-      [&](V p) {
+      [&](V shares) {
         const Variable valid =
-            and_(all(and_(ge(p, 0), le(p, 1)), category_axis), le(abs(sum(p, category_axis) - 1), 1e-8));
-        return in_domain(valid, picked(log(p), x.variable));
+            and_(all(and_(ge(shares, 0), le(shares, 1)), category_axis), invert(misses_unit_sum(p, shares)));
+        return in_domain(valid, picked(log(shares), x.variable));
       },
       p);
 }

@@ -41,27 +41,30 @@ Variable lognormal_logpdf(const Operand& x, const Operand& mean, const Operand& 
 
 Variable cauchy_logpdf(const Operand& x, const Operand& loc, const Operand& scale) {
   return density(
-      "cauchy_logpdf", [](V x, V loc, V scale) { return -(log1p(sqr((x - loc) / scale)) + (log(scale) + log_pi)); }, x,
-      loc, scale);
+      "cauchy_logpdf",
+      [](V x, V loc, V scale) { return -(log1p_of_square(abs(x - loc) / scale) + (log(scale) + log_pi)); }, x, loc,
+      scale);
 }
 
 Variable halfcauchy_logpdf(const Operand& x, const Operand& loc, const Operand& scale) {
   return density(
       "halfcauchy_logpdf",
       [](V x, V loc, V scale) {
-        const Variable value = -(log1p(sqr((x - loc) / scale)) + (log(scale) + (log_pi - log_two)));
+        const Variable value = -(log1p_of_square((x - loc) / scale) + (log(scale) + (log_pi - log_two)));
         return switch_(lt(x, loc), -infinity, value);
       },
       x, loc, scale);
 }
 
-// The constant is 1 / (sqrt(df) B(df / 2, 1 / 2)), which keeps its digits for large df.
+// The constant is 1 / (sqrt(df) B(df / 2, 1 / 2)), which keeps its digits for large df. In place of an
+// infinite one there is one so large that the density is the normal's to the last digit.
 Variable t_logpdf(const Operand& x, const Operand& df, const Operand& loc, const Operand& scale) {
   return density(
       "t_logpdf",
-      [](V x, V df, V loc, V scale) {
+      [](V x, V given, V loc, V scale) {
+        const Variable df = switch_(eq(given, infinity), given.dtype() == DType::Float32 ? 1e30 : 1e100, given);
         const Variable constant = 0.5 * log(df) + betaln(0.5 * df, constant_like_of(df, 0.5)) + log(scale);
-        return -(0.5 * (df + 1) * log1p(sqr((x - loc) / scale) / df) + constant);
+        return -(0.5 * (df + 1) * log1p_of_square(abs(x - loc) / (scale * sqrt(df))) + constant);
       },
       x, df, loc, scale);
 }

@@ -113,8 +113,11 @@ Variable wald_logpdf(const Operand& x, const Operand& mean, const Operand& scale
       "wald_logpdf",
       [](V x, V mean, V scale) {
         const Variable constant = in_domain(gt(mean, 0), 0.5 * (log(scale) - log_two_pi));
-        return within_support(or_(le(x, 0), eq(x, infinity)), x, 1,
-                              [&](V x) { return constant - 1.5 * log(x) - 0.5 * scale * sqr((x - mean) / mean) / x; });
+        const Variable factor = 0.5 * scale / mean;
+        return within_support(or_(le(x, 0), eq(x, infinity)), x, 1, [&](V x) {
+          const Variable residual = x - mean;  // its square may overflow
+          return constant - 1.5 * log(x) - factor * ((residual / mean) * (residual / x));
+        });
       },
       x, mean, scale);
 }

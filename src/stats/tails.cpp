@@ -21,17 +21,22 @@ Variable log_of_rest(V y) {
 }
 Variable log_of_survival(V y) { return switch_(le(y, 0), zeros_like(y), -y); }
 
-// log of (1/2 + atan(z) / pi), which for z far below 0 is atan(-1 / z) / pi.
+// log of (1/2 + atan(z) / pi): beyond 1, atan(1 / |z|) / pi is missing to 1 above 0, and is all there is below.
 Variable log_cauchy(V z) {
-  const Variable is_far = lt(z, -1);
-  const Variable far = arctan(-reciprocal(switch_(is_far, z, -1))) / std::numbers::pi;
-  return log(switch_(is_far, far, 0.5 + arctan(switch_(is_far, 0, z)) / std::numbers::pi));
+  const Variable is_far = gt(abs(z), 1), is_above = gt(z, 1);
+  const Variable part = arctan(switch_(is_far, reciprocal(abs(switch_(is_far, z, 1))), z)) / std::numbers::pi;
+  const Variable above = log1p(-switch_(is_above, part, 0));
+  return switch_(is_above, above, log(switch_(is_above, 1, switch_(is_far, part, 0.5 + part))));
 }
 Variable log_laplace(V z) { return switch_(lt(z, 0), z - log_two, log1p(-0.5 * exp(-switch_(lt(z, 0), 0, z)))); }
 Variable log_share(V part, V whole) {
   const Variable share = clip(part / in_domain(gt(whole, 0), whole), 0, 1);
   return within_support(le(share, 0), share, 1, [](V s) { return log(s); });
 }
+
+// log(1 - exp(-exp(w))). Below -40 it is w, and beyond 7 it is 0, to the last digit; the exponentials are not computed
+// there.
+Variable log_gumbel_survival(V w) { return switch_(lt(w, -40), w, log1mexp(-exp(clip(w, -40, 7)))); }
 
 // A function of z = (x - loc) / scale.
 template <class Function>
@@ -55,8 +60,12 @@ Variable halfnormal_logcdf(const Operand& x, const Operand& loc, const Operand& 
   });
 }
 Variable halfnormal_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
-  return located("halfnormal_logsf", x, loc, scale,
-                 [](V z) { return switch_(le(z, 0), zeros_like(z), log_ndtr(-z) + log_two); });
+  return located("halfnormal_logsf", x, loc, scale, [](V z) {
+    // Below 1 these terms cancel. Their derivative does not, and only the value is replaced.
+    const Variable tail = log_ndtr(-z) + log_two, near = log1p(-erf(clip(z, 0, 1) * (std::numbers::sqrt2 / 2)));
+    const Variable value = tail + disconnected_grad(switch_(lt(z, 1), near - tail, 0));
+    return switch_(le(z, 0), zeros_like(z), value);
+  });
 }
 
 Variable lognormal_logcdf(const Operand& x, const Operand& mean, const Operand& sigma) {
@@ -103,7 +112,7 @@ Variable gumbel_logcdf(const Operand& x, const Operand& loc, const Operand& scal
   return located("gumbel_logcdf", x, loc, scale, [](V z) { return -exp(-z); });
 }
 Variable gumbel_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
-  return located("gumbel_logsf", x, loc, scale, [](V z) { return log1mexp(-exp(-z)); });
+  return located("gumbel_logsf", x, loc, scale, [](V z) { return log_gumbel_survival(-z); });
 }
 
 Variable uniform_logcdf(const Operand& x, const Operand& low, const Operand& high) {
@@ -142,7 +151,16 @@ Variable pareto_exponent(V x, V b, V scale) {
 
 Variable rayleigh_logcdf(const Operand& x, const Operand& scale) {
   return density(
-      "rayleigh_logcdf", [](V x, V scale) { return log_of_rest(half_square(x, scale)); }, x, scale);
+      "rayleigh_logcdf",
+      [](V x, V scale) {
+        // Where the square may underflow, log(z^2 / 2) by log(z), to the last digit.
+        return within_support(le(x, 0), x, 1, [&](V x) {
+          const Variable z = x / checked_scale(scale), is_small = lt(z, 0x1p-56);
+          const Variable value = log1mexp(-switch_(is_small, z, 0.5 * sqr(z)));
+          return switch_(is_small, 2 * value - log_two, value);
+        });
+      },
+      x, scale);
 }
 Variable rayleigh_logsf(const Operand& x, const Operand& scale) {
   return density(
@@ -150,7 +168,13 @@ Variable rayleigh_logsf(const Operand& x, const Operand& scale) {
 }
 Variable weibull_logcdf(const Operand& x, const Operand& shape, const Operand& scale) {
   return density(
-      "weibull_logcdf", [](V x, V shape, V scale) { return log_of_rest(power(x, shape, scale)); }, x, shape, scale);
+      "weibull_logcdf",
+      [](V x, V shape, V scale) {
+        return within_support(le(x, 0), x, 1, [&](V x) {
+          return log_gumbel_survival(in_domain(gt(shape, 0), shape) * log(x / checked_scale(scale)));
+        });
+      },
+      x, shape, scale);
 }
 Variable weibull_logsf(const Operand& x, const Operand& shape, const Operand& scale) {
   return density(

@@ -36,7 +36,8 @@ Variable first_of(const Variable& x) { return between(x, {}, Operand(1)); }
 Variable rest_of(const Variable& x) { return between(x, Operand(1), {}); }
 Variable all_but_last(const Variable& x) { return between(x, {}, Operand(-1)); }
 Variable joined(const Variable& a, const Variable& b) { return concatenate({a, b}, a.ndim() - 1); }
-Variable zero_for(const Variable& x) { return zeros_like(first_of(x)); }
+// A vector of one 0 for each vector of x, which may be empty.
+Variable zero_for(const Variable& x) { return expand_dims(zeros_like(sum(x, vector_axis)), -1); }
 
 // 1, 2, ..., as many as x has elements along its last axis.
 Variable numbers_along(const Variable& x) { return cast(arange(length_of(x, x.ndim() - 1)) + 1, x.dtype()); }
@@ -94,7 +95,7 @@ Constrained simplex_stick(const Operand& y) {
   const Variable logit = values - log(left), log_rest = -softplus(logit);
   const Variable after = cumsum(log_rest, given.axis()), before = joined(zero_for(values), after);
   const Variable log_shares = all_but_last(before) + log_sigmoid(logit);
-  return {exp(joined(log_shares, between(after, Operand(-1), {}))), sum(log_shares + log_rest, vector_axis)};
+  return {exp(joined(log_shares, between(before, Operand(-1), {}))), sum(log_shares + log_rest, vector_axis)};
 }
 Variable simplex_stick_inverse(const Operand& x) {
   const Vectors given("simplex_stick_inverse", x);

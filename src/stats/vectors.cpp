@@ -1,6 +1,9 @@
 // Densities of vectors and of matrices. They reduce the last dimensions of the broadcast arguments.
 #include "bitale/stats/vectors.hpp"
 
+#include <optional>
+#include <vector>
+
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/linalg.hpp"
@@ -23,6 +26,17 @@ void require_ndim(const char* who, const char* name, V x, int ndim) {
                        ", got ", x.str(), " of type ", x.type()->str()));
 }
 
+// a, whose last dimension must be as long as b's. A vector of length 1 would be repeated, and the constants of a
+// density would not. Of two unknown lengths none is repeated.
+Variable as_long_as(const char* who, V a, V b) {
+  const std::int64_t length = static_length(length_of(a, a.ndim() - 1));
+  const std::int64_t common = common_length(length, static_length(length_of(b, b.ndim() - 1)), a.ndim() - 1, who);
+  if (length == common || common != 1) return a;
+  std::vector<std::optional<Operand>> lengths(std::size_t(a.ndim()));
+  lengths.back() = Operand(1);
+  return specify_shape(a, lengths);
+}
+
 // The length of the last dimension as a number of x's dtype.
 Variable count_along(V x) { return cast(length_of(x, x.ndim() - 1), x.dtype()); }
 
@@ -40,12 +54,15 @@ Variable normal_by_factor(V residual, V factor) {
 }  // namespace
 
 Variable multinomial_logpmf(const Operand& x, const Operand& n, const Operand& p) {
-  require_ndim("multinomial_logpmf", "x", x.variable, 1);
-  require_ndim("multinomial_logpmf", "p", p.variable, 1);
+  static constexpr const char* who = "multinomial_logpmf";
+  require_ndim(who, "x", x.variable, 1);
+  require_ndim(who, "p", p.variable, 1);
   return density(
-      "multinomial_logpmf",
-      [](V x, V n, V p) {
-        const Variable valid = and_(all(and_(ge(p, 0), le(p, 1)), last), le(abs(sum(p, last) - 1), 1e-8));
+      who,
+      [&given = p](V some_x, V n, V some_p) {
+        const Variable x = as_long_as(who, some_x, some_p);
+        const Variable p = as_long_as(who, some_p, some_x);
+        const Variable valid = and_(all(and_(ge(p, 0), le(p, 1)), last), invert(misses_unit_sum(given, p)));
         const Variable outside = or_(any(is_no_count(x), last), neq(sum(x, last), n));
         const Variable counts = maximum(x, 0);
         const Variable value = gammaln(n + 1) + sum(xlogy(counts, p) - gammaln(counts + 1), last);
@@ -55,13 +72,16 @@ Variable multinomial_logpmf(const Operand& x, const Operand& n, const Operand& p
 }
 
 Variable dirichlet_logpdf(const Operand& x, const Operand& alphas) {
-  require_ndim("dirichlet_logpdf", "x", x.variable, 1);
-  require_ndim("dirichlet_logpdf", "alphas", alphas.variable, 1);
+  static constexpr const char* who = "dirichlet_logpdf";
+  require_ndim(who, "x", x.variable, 1);
+  require_ndim(who, "alphas", alphas.variable, 1);
   return density(
-      "dirichlet_logpdf",
-      [](V x, V alphas) {
+      who,
+      [&given = x](V some_x, V some_alphas) {
+        const Variable x = as_long_as(who, some_x, some_alphas);
+        const Variable alphas = as_long_as(who, some_alphas, some_x);
         const Variable constant = gammaln(sum(alphas, last)) - sum(in_domain(gt(alphas, 0), gammaln(alphas)), last);
-        const Variable outside = or_(any(lt(x, 0), last), gt(abs(sum(x, last) - 1), 1e-8));
+        const Variable outside = or_(any(lt(x, 0), last), misses_unit_sum(given, x));
         return switch_(outside, -infinity, constant + sum(xlogy(alphas - 1, maximum(x, 0)), last));
       },
       x, alphas);
@@ -87,13 +107,16 @@ Variable multivariate_normal_cholesky_logpdf(const Operand& x, const Operand& me
 
 // With precision = L L^T, the squared distance is |L^T (x - mean)|^2.
 Variable multivariate_normal_precision_logpdf(const Operand& x, const Operand& mean, const Operand& precision) {
-  require_ndim("multivariate_normal_precision_logpdf", "x", x.variable, 1);
-  require_ndim("multivariate_normal_precision_logpdf", "mean", mean.variable, 1);
-  require_ndim("multivariate_normal_precision_logpdf", "precision", precision.variable, 2);
+  static constexpr const char* who = "multivariate_normal_precision_logpdf";
+  require_ndim(who, "x", x.variable, 1);
+  require_ndim(who, "mean", mean.variable, 1);
+  require_ndim(who, "precision", precision.variable, 2);
   return density(
-      "multivariate_normal_precision_logpdf",
-      [](V x, V mean, V precision) {
-        const Variable factor = cholesky(precision, true, OnError::Nan), residual = x - mean;
+      who,
+      [](V x, V mean, V some_precision) {
+        const Variable residual = as_long_as(who, x - mean, some_precision);
+        const Variable precision = as_long_as(who, some_precision, residual);
+        const Variable factor = cholesky(precision, true, OnError::Nan);
         const Variable z = sum(expand_dims(residual, -1) * factor, Axes{-2});
         return -0.5 * sum(sqr(z), last) + log_diagonal_sum(factor) - half_log_two_pi * count_along(residual);
       },

@@ -14,7 +14,7 @@ Variable categorical_logit_logpmf(const Operand& x, const Operand& logits);
 Variable ordered_logistic_logpmf(const Operand& x, const Operand& eta, const Operand& cutpoints);
 
 Variable multinomial_logpmf(const Operand& x, const Operand& n, const Operand& p);
-// Shares that sum to 1 up to 1e-8.
+// Shares that sum to 1 as nearly as numbers of their dtype can.
 Variable dirichlet_logpdf(const Operand& x, const Operand& alphas);
 
 // A normal vector by its covariance matrix, by the lower Cholesky factor of that, or by its inverse. nan where the
