@@ -38,7 +38,7 @@ def output_after_sigint(body: str, seconds: float = 0.3) -> str:
         assert process.stdout.readline().strip() == "ready"
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=600)
     finally:
         process.kill()
     assert process.returncode == 0

@@ -28,7 +28,7 @@ struct job {
 
 static void *run(void *argument) {
   struct job *job = argument;
-  double grad[longest];
+  double grad[longest] = {0}; /* a failed call writes nothing */
   for (size_t k = job->first; k < job->first + job->count; ++k) {
     double *x = job->points + k * job->n;
     for (int step = 0; step <= job->steps; ++step) {
