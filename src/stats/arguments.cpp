@@ -37,7 +37,8 @@ Variable misses_unit_sum(const Operand& given, const Variable& shares) {
 
 Variable log1p_of_square(const Variable& size) {
   const Variable is_far = gt(size, 0x1p56);
-  return switch_(is_far, 2, 1) * log1p(switch_(is_far, size, sqr(size)));
+  const Variable value = log1p(switch_(is_far, size, sqr(size)));
+  return switch_(is_far, 2 * value, value);
 }
 
 }  // namespace bitale::stats

@@ -1,6 +1,7 @@
 // Densities with a location and a scale: functions of z = (x - loc) / scale. A scale that is not positive gives nan by
 // its logarithm.
 #include <cmath>
+#include <numbers>
 
 #include "bitale/ops/special.hpp"
 #include "bitale/stats/densities.hpp"
@@ -62,7 +63,7 @@ Variable t_logpdf(const Operand& x, const Operand& df, const Operand& loc, const
   return density(
       "t_logpdf",
       [](V x, V given, V loc, V scale) {
-        const Variable df = switch_(eq(given, infinity), given.dtype() == DType::Float32 ? 1e30 : 1e100, given);
+        const Variable df = switch_(eq(given, infinity), given.dtype() == DType::Float32 ? 0x1p100 : 0x1p400, given);
         const Variable constant = 0.5 * log(df) + betaln(0.5 * df, constant_like_of(df, 0.5)) + log(scale);
         return -(0.5 * (df + 1) * log1p_of_square(abs(x - loc) / (scale * sqrt(df))) + constant);
       },
@@ -108,36 +109,49 @@ Variable vonmises_logpdf(const Operand& x, const Operand& mu, const Operand& kap
       x, mu, kappa);
 }
 
-namespace {
-
-// log(Phi(b) - Phi(a)) for a <= b: from the nearer tail by logarithms, which keep their digits far out; by erf where
-// the interval contains 0.
-Variable log_mass_between(const Variable& a, const Variable& b) {
-  const Variable is_above = gt(a, 0), is_around = and_(le(a, 0), ge(b, 0));
-  const Variable low = switch_(is_around, -2, switch_(is_above, -b, a));
-  const Variable high = switch_(is_around, -1, switch_(is_above, -a, b));
-  const Variable log_high = log_ndtr(high), in_tail = log_high + log1mexp(log_ndtr(low) - log_high);
-  const auto half_erf = [&](const Variable& z, double other) {
-    return erf(switch_(is_around, z, other) * std::sqrt(0.5));
-  };
-  return switch_(is_around, log(0.5 * (half_erf(b, 1) - half_erf(a, -1))), in_tail);
-}
-
-}  // namespace
-
-// Limits at infinity are replaced by ones so far out that no intermediate value is infinite.
+// By the distance t of x from a point `near`, in deviations: loc if that is inside the interval, otherwise the end next
+// to it, a deviations off. The density is exp(-t (a + t / 2)) over its integral along the interval, and no term is
+// large where that is far out or narrow.
 Variable truncated_normal_logpdf(const Operand& x, const Operand& loc, const Operand& scale, const Operand& lower,
                                  const Operand& upper) {
   return density(
       "truncated_normal_logpdf",
       [](V x, V loc, V scale, V lower, V upper) {
-        const auto in_deviations = [&](const Variable& limit) {
-          const Variable is_far = isinf(limit);
-          return switch_(is_far, sign(limit) * 1e150, (switch_(is_far, loc, limit) - loc) / scale);
+        const auto number = [&](double value) { return constant_like_of(scale, value); };
+        const Variable is_above = ge(lower, loc), is_below = le(upper, loc);
+        const Variable unit = switch_(is_below, -scale, scale);
+        // An infinite end is replaced by one that no result can be told from it.
+        const Variable has_no_low = isinf(lower), has_no_high = isinf(upper);
+        const Variable low = switch_(has_no_low, loc, lower), high = switch_(has_no_high, loc, upper);
+        const Variable h = switch_(or_(has_no_low, has_no_high), 0x1p60, (high - low) / scale);
+        const Variable end = switch_(is_below, high, low);
+        const Variable is_narrow = lt(h * (abs(end - loc) / scale + 1), 0.5);
+        const Variable is_around = invert(or_(or_(is_above, is_below), is_narrow));
+        const Variable near = switch_(is_around, loc, end), a = (near - loc) / unit;
+
+        // The integral of exp(-a t - t^2 / 2) along the interval. By the distribution function on both sides of loc:
+        const Variable half = number(std::sqrt(0.5));
+        const Variable around = erf(half * switch_(has_no_high, 30, (high - loc) / scale)) +
+                                erf(half * switch_(has_no_low, 30, (loc - low) / scale));
+        // By two tails:
+        const Variable tails = erfcx(half * a) - erfcx(half * (a + h)) * exp(-h * (a + 0.5 * h));
+        // By the width, where those would cancel, and the mean relative to the value in the middle (a quadrature of
+        // Gauss and Legendre, of seven points):
+        const Variable d = switch_(is_narrow, 0.5 * h, 0), to_middle = d * (a + 0.5 * d), slope = d * (a + d);
+        const auto pair = [&](double at, double weight) {
+          return number(weight) * cosh(number(at) * slope) * exp(number(-0.5 * at * at) * sqr(d));
         };
-        const Variable mass = in_domain(lt(lower, upper), log_mass_between(in_deviations(lower), in_deviations(upper)));
-        const Variable value = -0.5 * sqr((x - loc) / scale) - (log(scale) + half_log_two_pi + mass);
-        return switch_(or_(lt(x, lower), gt(x, upper)), -infinity, value);
+        const Variable mean = number(256.0 / 1225) + pair(0.40584515137739716691, 0.38183005050511894495) +
+                              pair(0.74153118559939443986, 0.27970539148927666790) +
+                              pair(0.94910791234275852453, 0.12948496616886969327);
+        const Variable root = number(std::sqrt(std::numbers::pi / 2));
+        const Variable integral =
+            switch_(is_narrow, (high - low) * mean, root * scale * switch_(is_around, around, tails));
+
+        const Variable is_valid = and_(lt(lower, upper), gt(scale, 0));
+        const Variable constant = in_domain(is_valid, log(integral) - to_middle);
+        const Variable t = (x - near) / unit;
+        return switch_(or_(lt(x, lower), gt(x, upper)), -infinity, -(t * (a + 0.5 * t) + constant));
       },
       x, loc, scale, lower, upper);
 }

@@ -157,7 +157,7 @@ Variable rayleigh_logcdf(const Operand& x, const Operand& scale) {
         return within_support(le(x, 0), x, 1, [&](V x) {
           const Variable z = x / checked_scale(scale), is_small = lt(z, 0x1p-56);
           const Variable value = log1mexp(-switch_(is_small, z, 0.5 * sqr(z)));
-          return switch_(is_small, 2 * value - log_two, value);
+          return switch_(is_small, 2 * value - constant_like_of(z, log_two), value);
         });
       },
       x, scale);

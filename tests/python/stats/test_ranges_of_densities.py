@@ -205,3 +205,33 @@ def test_vectors_of_no_numbers(name, element, batch):
         np.testing.assert_array_equal(
             log_jacobian.eval(inputs, on_unused_input="ignore"), np.zeros(batch)
         )
+
+
+def truncated_normal(x, loc, scale, lower, upper):
+    z, low, high = (x - loc) / scale, (lower - loc) / scale, (upper - loc) / scale
+    if low < 0:
+        low, high = -high, -low
+    mass = (mpmath.erfc(low / mpmath.sqrt(2)) - mpmath.erfc(high / mpmath.sqrt(2))) / 2
+    return -z * z / 2 - mpmath.log(scale * mpmath.sqrt(2 * mp.pi) * mass)
+
+
+@pytest.mark.parametrize("x, lower, upper", [
+    (1.0, 1.0, 1.0 + 1e-8), (-1.0, -1.0 - 1e-12, -1.0), (1e8 + 1e-7, 1e8, 1e8 + 1e-6), (3e-9, -1e-9, 4e-9), (0.2, 0.0, 0.25),
+    (1.1, 1.0, 1.2499), (1.1, 1.0, 1.2501), (100.001, 100.0, 100.005), (-5.0, -5.5, -4.8), (0.1, -0.2, 0.3), (1.0, -2.0, 3.0),
+    (40.5, 40.0, 41.0), (-3.0, -inf, -2.0), (3.0, 2.0, inf), (3.0, -inf, inf), (1e5 + 3e-5, 1e5, inf),
+])  # fmt: skip
+def test_truncation_to_narrow_and_far_intervals(x, lower, upper, mode):
+    """By the width: the difference of tails has no digits there."""
+    given = [x, 0.0, 1.0, lower, upper]
+    inputs = [pt.dscalar() for _ in given]
+    value = bt.stats.truncated_normal_logpdf(*inputs)
+    got = bt.function(inputs, [value, *bt.grad(value, inputs)], mode=mode)(*given)
+    with mp.workdps(400):
+        at = [mpmath.mpf(v) for v in given]
+        right = [truncated_normal(*at)]
+        for k, v in enumerate(at):
+            step = mpmath.mpf(10) ** -80 if mpmath.isfinite(v) else 0
+            below, above = ([*at[:k], v + s, *at[k + 1 :]] for s in (-step, step))
+            difference = truncated_normal(*above) - truncated_normal(*below)
+            right.append(difference / (2 * step) if step else mpmath.mpf(0))
+    np.testing.assert_allclose(got, [float(v) for v in right], rtol=1e-13)
