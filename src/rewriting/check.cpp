@@ -22,12 +22,25 @@ namespace {
 // `with_zeros`: floats among which some are 0, as weights and masks are. `special`: also those that overflow.
 enum class Values : std::uint8_t { ordinary, with_zeros, special };
 
-// Integer scalars, which are lengths or positions, are 3. Ordinary floats are never 0; integers may be, unless
-// `without_zeros`.
-Array value_of(const Variable& leaf, int seed, std::int64_t length, Values kind, bool without_zeros) {
+// The lengths that a sample leaves open: `length` each, except those that `empty` makes 0, a bit each.
+struct Lengths {
+  std::int64_t length;
+  std::uint32_t empty = 0;
+
+  std::int64_t next() {
+    const bool is_empty = (empty & 1) != 0;
+    empty >>= 1;
+    return is_empty ? 0 : length;
+  }
+};
+
+// Integer scalars, which are lengths or positions, are 3 or empty lengths. Ordinary floats are never 0; integers may
+// be, unless `without_zeros`.
+Array value_of(const Variable& leaf, int seed, Lengths& lengths, Values kind, bool without_zeros) {
   Dims shape;
-  for (std::int64_t known : leaf.static_shape()) shape.push_back(known == unknown_length ? length : known);
-  if (leaf.ndim() == 0 && is_integer(leaf.dtype())) return Array(3.0).astype(leaf.dtype());
+  for (std::int64_t known : leaf.static_shape()) shape.push_back(known == unknown_length ? lengths.next() : known);
+  if (leaf.ndim() == 0 && is_integer(leaf.dtype()))
+    return Array(Lengths{3, lengths.next() == 0 ? 1U : 0U}.next()).astype(leaf.dtype());
   constexpr double specials[] = {0.5, 0.0, inf, -2, nan, -0.0, -inf, 1e200, 1e-200};
   constexpr double zeros[] = {0.5, 0.0, 1.0, 0.75, -0.0};
   const bool special = kind == Values::special;
@@ -71,6 +84,7 @@ class SampleCheck {
       return;
     }
     compare_all();
+    compare_empty();
   }
   // If the rule fires with leaves of other dtypes, the values must agree, too.
   void run_where_it_fires() {
@@ -84,10 +98,24 @@ class SampleCheck {
  private:
   void compare_all() {
     for (std::int64_t length : {3, 1, 0})
-      for (int seed : {0, 4}) compare(length, seed, Values::ordinary);
+      for (int seed : {0, 4}) compare({length}, seed, Values::ordinary);
     if (!rule_.differences().empty()) return;
-    for (int seed = 0; seed < 4; ++seed) compare(3, seed, Values::special);
-    for (int seed = 0; seed < 5; ++seed) compare(3, seed, Values::with_zeros);
+    for (int seed = 0; seed < 4; ++seed) compare({3}, seed, Values::special);
+    for (int seed = 0; seed < 5; ++seed) compare({3}, seed, Values::with_zeros);
+  }
+
+  // Reductions over nothing next to factors that are not finite: each choice of lengths that are 0.
+  void compare_empty() {
+    if (!rule_.differences().empty()) return;
+    std::size_t open = 0;
+    for (auto& leaf : leaves_) {
+      if (!as_tensor(leaf.type())) return;
+      open += leaf.ndim() == 0 && is_integer(leaf.dtype()) ? 1 : 0;
+      for (std::int64_t known : leaf.static_shape()) open += known == unknown_length ? 1 : 0;
+    }
+    constexpr std::size_t most_open = 6;
+    for (std::uint32_t empty = 1; empty < 1U << std::min(open, most_open); ++empty)
+      for (int seed = 0; seed < 5; ++seed) compare({3, empty}, seed, Values::special);
   }
 
   bool rewrite() {
@@ -116,10 +144,11 @@ class SampleCheck {
     return fired > 0;
   }
 
-  void compare(std::int64_t length, int seed, Values kind) {
+  void compare(const Lengths lengths, int seed, Values kind) {
     std::vector<Array> values;
+    Lengths open = lengths;
     for (std::size_t i = 0; i < leaves_.size(); ++i)
-      values.push_back(value_of(leaves_[i], int(i) + seed, length, kind, !rule_.differences().empty()));
+      values.push_back(value_of(leaves_[i], int(i) + seed, open, kind, !rule_.differences().empty()));
     Array before, after;
     try {
       before = evaluate(expression_, leaves_, values);
@@ -129,7 +158,7 @@ class SampleCheck {
     try {
       after = evaluate(after_, leaves_, values);
     } catch (const Error& error) {
-      if (length == 0 && rule_.has_tag(shape_unsafe)) return;
+      if ((lengths.length == 0 || lengths.empty != 0) && rule_.has_tag(shape_unsafe)) return;
       fail(cat("on ", text(), ": ", error.what()));
       return;
     }
@@ -137,7 +166,7 @@ class SampleCheck {
       fail(cat("on ", text(), ": ", before.str(), " became ", after.str()));
       return;
     }
-    if (is_applied_before_differentiation(rule_) && length == 3 && kind != Values::special) {
+    if (is_applied_before_differentiation(rule_) && lengths.length == 3 && kind != Values::special) {
       const std::string wrong = derivative_complaint(expression_, after_, leaves_, values);
       if (!wrong.empty()) fail(cat("on ", text(), ": ", wrong));
     }

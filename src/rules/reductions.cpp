@@ -122,13 +122,23 @@ bool is_finite_constant(const Variable& v) {
   return std::all_of(data, data + values.size(), [](double value) { return std::isfinite(value); });
 }
 
+// Whether no element can be infinite or nan.
+bool is_always_finite(const Variable& v) {
+  Variable source = v;
+  while (op_as<DimShuffle>(source)) source = source.owner().input(0);
+  if (is_discrete(source.dtype())) return true;
+  const auto* op = scalar_op_of(source);
+  return is_finite_constant(source) ||
+         (op && op->name.starts_with("cast") && is_discrete(source.owner().input(0).dtype()));
+}
+
 // The reduction of `count` copies of a value: a multiple, a power, or the value itself. For a count of 0, any is false
 // and all is true; max and min are undefined there, so that they need no case.
 Variable repeated_reduction(std::string_view kind, const Variable& value, const Variable& count, DType dtype) {
   if (kind == "sum") {
     const Variable multiple = mul(cast(value, dtype), cast(count, dtype));
     // An empty sum of infinities is 0, but inf * 0 is nan.
-    const bool always_right = !is_float(dtype) || is_finite_constant(value) || known_integer(count).value_or(0) > 0;
+    const bool always_right = !is_float(dtype) || is_always_finite(value) || known_integer(count).value_or(0) > 0;
     return always_right ? multiple : switch_(eq(count, 0), zeros_like(multiple), multiple);
   }
   if (kind == "prod") return pow(cast(value, dtype), count);
@@ -250,17 +260,41 @@ std::optional<Variables> taken_out(const Scaled& scaled, const Variable& outside
   return one(fit(scaled.divides ? rest / outside : outside * rest, node.output()));
 }
 
+// Whether a sum of `terms` over the axes surely has a term.
+bool has_terms(const Variable& terms, const AxisList& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](int axis) { return terms.static_shape()[std::size_t(axis)] > 0; });
+}
+
+// Whether a sum of `terms` over the axes has no term, where only a call knows.
+Variable has_no_terms(const Variable& terms, const AxisList& axes) {
+  Variable out;
+  for (int axis : axes) {
+    if (terms.static_shape()[std::size_t(axis)] > 0) continue;
+    const Variable is_empty = eq(length_of(terms, axis), int64_constant(0));
+    out = out.defined() ? or_(out, is_empty) : is_empty;
+  }
+  return out;
+}
+
+// A factor of a sum of `terms`: 1 in place of it where the sum has no terms, since the sum is 0 then, also of terms
+// that would be infinite or nan.
+Variable factor_of_terms(const Variable& factor, const Variable& terms, const AxisList& axes) {
+  if (has_terms(terms, axes) || is_always_finite(factor)) return factor;
+  return switch_(has_no_terms(terms, axes), constant_like(1, factor.dtype()), factor);
+}
+
 // sum(a * x) is a * sum(x) where a is the same for all terms; likewise x / a.
 std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) {
   if (!is_float_reduction(node, "sum")) return std::nullopt;
   const auto scaled = scaled_terms(graph, node);
   if (!scaled) return std::nullopt;
   const AxisList axes = reduced_axes(reduction_of(node), node.input(0).ndim());
-  // An empty sum is 0, even if its terms would be divided by 0.
-  const bool has_terms = std::all_of(axes.begin(), axes.end(),
-                                     [&](int axis) { return node.input(0).static_shape()[std::size_t(axis)] > 0; });
-  if (scaled->divides && !has_terms && scalar_constant(scaled->factor).value_or(0) == 0) return std::nullopt;
-  return taken_out(*scaled, without(scaled->factor, axes), node);
+  if (scaled->divides && !has_terms(scaled->rest, axes)) {
+    const double divisor = scalar_constant(scaled->factor).value_or(0);
+    if (divisor == 0 || std::isnan(divisor)) return std::nullopt;
+  }
+  const Variable factor = without(scaled->factor, axes);
+  return taken_out(*scaled, scaled->divides ? factor : factor_of_terms(factor, scaled->rest, axes), node);
 }
 
 // prod(a * x) of n elements is a ** n * prod(x). For many elements the power overflows or underflows long before the
@@ -301,7 +335,8 @@ std::optional<Variables> sum_of_squared_outer(FunctionGraph& graph, const Apply&
     if (of_x->new_order != AxisList{new_axis, 0, 1} || of_y->new_order != AxisList{0, new_axis, 1}) continue;
     const Variable rows = x.owner().input(0), examples = y.owner().input(0);
     if (is_one(rows, 1) != is_one(examples, 1)) continue;  // one of them is broadcast
-    return one(fit(dot(sqr(examples), reduce(reduction_of(node), sqr(rows), {0})), node.output()));
+    const Variable factor = factor_of_terms(examples, rows, {0});
+    return one(fit(dot(sqr(factor), reduce(reduction_of(node), sqr(rows), {0})), node.output()));
   }
   return std::nullopt;
 }
@@ -328,7 +363,17 @@ std::optional<Variables> sum_of_product(FunctionGraph& graph, const Apply& node)
     is_smaller = true;
   }
   if (!is_smaller) return std::nullopt;
-  return one(fit(reduce(op, product.owner().op()(operands), reduced_axes(op, rank)), node.output()));
+  const Variable total = reduce(op, product.owner().op()(operands), reduced_axes(op, rank));
+  // Without rows or columns the sum is 0, where the sum of an operand would be 0 times the other one's elements.
+  Variable is_empty;
+  for (int side : {0, 1}) {
+    const int axis = rank - 2 + side;
+    const Variable &operand = product.owner().input(side), &other = product.owner().input(1 - side);
+    if (!op.reduces(axis) || has_terms(operand, {axis}) || is_always_finite(other)) continue;
+    const Variable none = has_no_terms(operand, {axis});
+    is_empty = is_empty.defined() ? or_(is_empty, none) : none;
+  }
+  return one(fit(is_empty.defined() ? switch_(is_empty, 0, total) : total, node.output()));
 }
 
 // -max(-x) is min(x).

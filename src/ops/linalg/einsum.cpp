@@ -20,6 +20,9 @@ namespace {
 struct Term {
   std::string names;
   Variable value;
+  // Lengths that may be 0 in a call: those over which the value is a sum, and those over which factors of it are sums.
+  // A sum over nothing is 0 whatever its terms would be, but that 0 times an infinite factor would be nan.
+  Variables summed = {}, summed_in_factors = {};
 };
 
 bool has(const std::string& names, char c) { return names.find(c) != std::string::npos; }
@@ -171,6 +174,11 @@ void take_diagonals(Term& term, std::string_view subscripts) {
   }
 }
 
+void note_summed(Term& term, const Variables& lengths) {
+  for (auto& length : lengths)
+    if (static_length(length) <= 0) term.summed.push_back(length);
+}
+
 void sum_unneeded(Term& term, const std::string& needed) {
   std::vector<int> axes;
   std::string kept;
@@ -181,6 +189,9 @@ void sum_unneeded(Term& term, const std::string& needed) {
       axes.push_back(int(i));
   }
   if (axes.empty()) return;
+  Variables lengths;
+  for (int axis : axes) lengths.push_back(length_of(term.value, axis));
+  note_summed(term, lengths);
   const DType dtype = term.value.dtype();
   term.value = sum(term.value, axes, false, dtype == DType::Bool ? std::optional<DType>() : dtype);
   term.names = kept;
@@ -229,12 +240,8 @@ void require_equal_lengths(const Term& a, Term& b, std::string_view subscripts) 
   if (any) b.value = specify_shape(b.value, equal);
 }
 
-Term product(Term a, Term b, const std::string& needed, std::string_view subscripts) {
-  drop_ones(a, b);
-  drop_ones(b, a);
-  sum_unneeded(a, needed + b.names);
-  sum_unneeded(b, needed + a.names);
-  require_equal_lengths(a, b, subscripts);
+// The product of two terms whose own letters are summed already, over the letters of both that are not needed.
+Term product_of_sums(const Term& a, const Term& b, const std::string& needed) {
   std::string batch, rows, columns, summed;
   for (char c : a.names) (!has(b.names, c) ? rows : has(needed, c) ? batch : summed) += c;
   for (char c : b.names)
@@ -254,7 +261,8 @@ Term product(Term a, Term b, const std::string& needed, std::string_view subscri
     return out;
   };
   const Variables batches = lengths(batch), row_lengths = lengths(rows), column_lengths = lengths(columns);
-  const Variable depth = lengths::product(lengths(summed));
+  const Variables summed_lengths = lengths(summed);
+  const Variable depth = lengths::product(summed_lengths);
   const auto stacked = [&](const Term& term, const std::string& order, const Variable& n, const Variable& m) {
     Variables shape = batches;
     shape.insert(shape.end(), {n, m});
@@ -265,7 +273,32 @@ Term product(Term a, Term b, const std::string& needed, std::string_view subscri
   Variables shape = batches;
   shape.insert(shape.end(), row_lengths.begin(), row_lengths.end());
   shape.insert(shape.end(), column_lengths.begin(), column_lengths.end());
-  return {names, reshape(matmul(left, right), Operands(shape))};
+  Term out{names, reshape(matmul(left, right), Operands(shape))};
+  note_summed(out, summed_lengths);
+  return out;
+}
+
+Term product(Term a, Term b, const std::string& needed, std::string_view subscripts) {
+  drop_ones(a, b);
+  drop_ones(b, a);
+  sum_unneeded(a, needed + b.names);
+  sum_unneeded(b, needed + a.names);
+  require_equal_lengths(a, b, subscripts);
+  Term out = product_of_sums(a, b, needed);
+  for (auto* lengths : {&a.summed, &a.summed_in_factors, &b.summed, &b.summed_in_factors})
+    out.summed_in_factors.insert(out.summed_in_factors.end(), lengths->begin(), lengths->end());
+  return out;
+}
+
+// The value of the last term, 0 where a factor of it is a sum over nothing.
+Variable value_of(const Term& term) {
+  if (is_discrete(term.value.dtype()) || term.summed_in_factors.empty()) return term.value;
+  Variable is_empty;
+  for (auto& length : term.summed_in_factors) {
+    const Variable is_zero = eq(length, int64_constant(0));
+    is_empty = is_empty.defined() ? or_(is_empty, is_zero) : is_zero;
+  }
+  return switch_(is_empty, 0, term.value);
 }
 
 // The cost of a product of two terms: `growth` is the size of the result less the sizes of both terms, `size` the
@@ -333,7 +366,7 @@ Variable einsum(std::string_view subscripts, const Operands& operands) {
   sum_unneeded(terms[0], parsed.output);
   std::vector<int> order;
   for (char c : parsed.output) order.push_back(axis_of(terms[0], c));
-  return dimshuffle(terms[0].value, order);
+  return dimshuffle(value_of(terms[0]), order);
 }
 
 }  // namespace bitale

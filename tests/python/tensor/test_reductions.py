@@ -323,3 +323,69 @@ def test_sums_of_exponentials_of_nothing(mode, shape):
         assert got.shape == one.shape
     with pytest.raises(ValueError, match="length 0"):
         bt.function([x], pt.max(x), mode=mode)(given)
+
+
+def sums_over_nothing():
+    s, x, y, w = pt.dscalar("s"), pt.dvector("x"), pt.dvector("y"), pt.dvector("w")
+    m, n = pt.dmatrix("m"), pt.dmatrix("n")
+    values = {x: np.zeros(0), y: np.zeros(0), w: [np.inf, 1, np.nan], m: np.zeros((3, 0))}
+    values[n] = np.array([[np.inf, 1], [np.nan, 2], [1, 1]])
+    for scale in [np.inf, -np.inf, np.nan, 0.0]:
+        for text, terms in {
+            "s x": s * x,
+            "s exp(x)": s * pt.exp(x),
+            "x s s": x * s * s,
+            "s x exp(x)": s * x * pt.exp(x),
+            "log(s) x": pt.log(s) * x,
+            "-(s x)": -(s * x),
+            "x / s": x / s,
+            "x / (s y)": x / (s * y),
+            "s x - s y": s * x - s * y,
+            "s s": pt.second(x, s * s),
+        }.items():
+            yield f"sum of {text}, s={scale}", terms.sum(), {**values, s: scale}, 0.0
+            yield f"prod of {text}, s={scale}", terms.prod(), {**values, s: scale}, 1.0
+            if text != "s s":
+                yield f"mean of {text}, s={scale}", terms.mean(), {**values, s: scale}, np.nan
+        yield f"dot(s x, y), s={scale}", pt.dot(s * x, y), {**values, s: scale}, 0.0
+        yield f"dot(x / s, y), s={scale}", pt.dot(x / s, y), {**values, s: scale}, 0.0
+    for text, terms in {
+        "m w": m * w[:, None],
+        "m / w": m / w[:, None],
+        "exp(m) w": pt.exp(m) * w[:, None],
+        "m m w": m * m * w[:, None],
+    }.items():
+        yield f"rows of {text}", terms.sum(axis=1), values, np.zeros(3)
+        yield f"products of {text}", terms.prod(axis=1), values, np.ones(3)
+    yield "rows of a product", pt.dot(m.T, n).sum(axis=0), {**values, m: np.zeros((3, 0))}, [0, 0]
+    yield "a product", pt.dot(n, m.T[:0].T[:2]).sum(), {**values, m: np.zeros((3, 0))}, 0.0
+    squares = (m[None] * n.T[:, :, None]) ** 2
+    yield "squares", squares.sum(axis=(1, 2)), values, [0, 0]
+
+
+@pytest.mark.parametrize("optimizer", ["None", "fast_compile", "fast_run"])
+def test_factors_that_are_not_finite_do_not_count_in_sums_over_nothing(optimizer):
+    for text, out, values, expected in sums_over_nothing():
+        inputs = list(values)
+        f = bt.function(inputs, out, mode=bt.Mode("jit", optimizer), on_unused_input="ignore")
+        np.testing.assert_array_equal(f(*values.values()), expected, err_msg=text)
+
+
+@pytest.mark.parametrize(
+    "subscripts",
+    "ij,i->i i,ij->i ij,i-> ij,i,i->i ij,in->i ij,in->in ij,k->k ij,k->ik ij,k,k->i ij,ij,i->i ij,kj,i->ik i,ij,j->i "
+    "ij,kj,ki->k jm,ij,i->m ij->i ij,kj->ik".split(),
+)
+def test_einsum_over_nothing_is_zero(mode, subscripts):
+    """numpy.einsum multiplies first and adds then."""
+    values = {
+        "ij": np.zeros((3, 0)), "kj": np.zeros((2, 0)), "jm": np.zeros((0, 2)), "j": np.zeros(0),
+        "i": np.array([np.inf, 1, np.nan]), "k": np.array([np.nan, -np.inf]),
+        "in": np.array([[np.inf, 1], [np.nan, 2], [1, 1]]), "ki": np.full((2, 3), np.inf),
+    }  # fmt: skip
+    names = subscripts.split("->")[0].split(",")
+    inputs = {name: pt.tensor(name, dtype="float64", shape=(None,) * len(name)) for name in names}
+    out = pt.einsum(subscripts, *[inputs[name] for name in names])
+    f = bt.function(list(inputs.values()), out, mode=mode)
+    expected = np.einsum(subscripts, *[values[name] for name in names])
+    np.testing.assert_array_equal(f(*[values[name] for name in inputs]), expected)
