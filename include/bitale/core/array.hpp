@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
@@ -32,6 +33,35 @@ class Array {
   // Not a value yet, nor are its copies: every use as one is a ValueError (`defined` tells).
   Array();
   bool defined() const noexcept { return !is_placeholder_; }
+  Array(const Array&) = default;
+  Array& operator=(const Array&) = default;
+  // An Array that was moved from is no value, either, and has no elements.
+  Array(Array&& other) noexcept
+      : storage_(std::move(other.storage_)),
+        data_(std::exchange(other.data_, nullptr)),
+        shape_(std::move(other.shape_)),
+        strides_(std::move(other.strides_)),
+        dtype_(other.dtype_),
+        writeable_(other.writeable_),
+        owns_data_(std::exchange(other.owns_data_, false)),
+        holds_object_(std::exchange(other.holds_object_, false)),
+        is_placeholder_(std::exchange(other.is_placeholder_, true)) {
+    other.shape_.push_back(0);
+    other.strides_.push_back(std::int64_t(itemsize(dtype_)));
+  }
+  Array& operator=(Array&& other) noexcept {
+    Array moved(std::move(other));  // first, so that an Array moved to itself keeps its value
+    std::swap(storage_, moved.storage_);
+    data_ = moved.data_;
+    shape_ = std::move(moved.shape_);
+    strides_ = std::move(moved.strides_);
+    dtype_ = moved.dtype_;
+    writeable_ = moved.writeable_;
+    owns_data_ = moved.owns_data_;
+    holds_object_ = moved.holds_object_;
+    is_placeholder_ = moved.is_placeholder_;
+    return *this;
+  }
   // ValueError unless it is a value.
   void require_defined() const {
     if (is_placeholder_) [[unlikely]]

@@ -111,6 +111,47 @@ TEST_CASE("defined tells null handles") {
   CHECK(none.same_as(Variable()));
 }
 
+TEST_CASE("handles are null after a move, and keep what they are when they are moved to themselves") {
+  const auto check = [](auto first, auto second) {
+    using Handle = decltype(first);
+    CAPTURE(typeid(Handle).name());
+    Handle taken = std::move(first);
+    CHECK(taken.defined());
+    CHECK_FALSE(first.defined());  // NOLINT(bugprone-use-after-move)
+    first = std::move(second);
+    CHECK(first.defined());
+    CHECK_FALSE(second.defined());  // NOLINT(bugprone-use-after-move)
+    Handle& same = first;
+    first = std::move(same);
+    CHECK(first.defined());
+    std::swap(first, second);
+    CHECK_FALSE(first.defined());
+    CHECK(second.defined());
+    std::vector<Handle> several{second, taken};
+    several.erase(several.begin());
+    CHECK(several.front().defined());
+  };
+  const auto x = vector("x");
+  check(Array{42., 43.}, Array(1.));
+  check(Array::holding(make_ref<HostObject>()), Array{1., 2.});
+  check(exp(x), sin(x));
+  check(exp(x).owner(), sin(x).owner());
+  check(function({x}, exp(x)), function({x}, sin(x)));
+}
+
+TEST_CASE("an Array that was moved from is no value") {
+  Array a{42., 43.};
+  { const Array b = std::move(a); }
+  CHECK_THROWS_AS(a.item(), ValueError);  // NOLINT(bugprone-use-after-move)
+  CHECK_THROWS_AS(a.data_as<double>(), ValueError);
+  CHECK(a.size() == 0);
+  CHECK_FALSE(a.copy().defined());
+  CHECK_FALSE(a.contiguous().defined());
+  CHECK_THROWS_AS(constant(a), ValueError);
+  a = Array{1., 2.};
+  CHECK(identical(a, Array{1., 2.}));
+}
+
 TEST_CASE("members of null handles raise") {
   const Variable v;
   const Apply a;
