@@ -34,3 +34,4 @@ endif()
 
 install(TARGETS _core LIBRARY DESTINATION bitale COMPONENT python)
 install(FILES ${stub} DESTINATION bitale COMPONENT python)
+install(FILES examples/data/digits.csv examples/data/mauna_loa.csv examples/data/README.md DESTINATION bitale/data COMPONENT python)

@@ -116,6 +116,7 @@ OTHER_MODULES = {
     "scalar": "scalar ops, and functions of scalars written in Python",
     "sparse": "sparse matrices ([page](sparse.md))",
     "xtensor": "labelled dimensions ([page](xtensor.md))",
+    "datasets": "tables of public data, which the pages read",
     "checkpoint": "states of programs in folders ([page](checkpoint.md))",
     "typed_list": "lists of values of one type",
     "array_api": "the array-API standard ([page](array_api.md))",

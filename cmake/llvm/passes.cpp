@@ -25,6 +25,7 @@
 #include <llvm/Support/CBindingWrapping.h>
 #include <llvm/Support/Error.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/ElimAvailExtern.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/Internalize.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -128,6 +129,11 @@ const std::map<StringRef, AddToModule>& module_passes() {
          return Error::success();
        }},
       {"internalize", add_internalize},
+      {"elim-avail-extern",
+       [](StringRef, ModulePassManager& manager) -> Error {
+         manager.addPass(EliminateAvailableExternallyPass());
+         return Error::success();
+       }},
       {"globaldce",
        [](StringRef, ModulePassManager& manager) -> Error {
          manager.addPass(GlobalDCEPass());

@@ -1,7 +1,7 @@
 """What a user may do first with an installed Bitale, in a Python that has only it and NumPy. Prints a line for each step, and
 the time that the first result took from the start of the process.
 
-python first_steps.py CHECKOUT: the folder with README.md and examples/data.
+python first_steps.py CHECKOUT: the folder with README.md and docs/start.
 """
 
 import time
@@ -62,14 +62,31 @@ def doctor():
     return f"{found['llvm']}; {found['blas_kernels']}"
 
 
-def readme():
-    text = (CHECKOUT / "README.md").read_text()
-    program = re.search(r"```python\n(.*?)```", text, re.S)[1]
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=CHECKOUT
-    )
-    assert answer.returncode == 0 and "accuracy 0.9" in answer.stdout, answer.stdout + answer.stderr
+def program_of(page):
+    """The code of a page, up to the part about models of PyMC."""
+    text = (CHECKOUT / page).read_text().partition("\n## Models of PyMC")[0]
+    return "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+
+
+def run_in_empty_folder(program):
+    with tempfile.TemporaryDirectory() as folder:
+        answer = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, cwd=folder
+        )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout.strip()
+
+
+def readme():
+    printed = run_in_empty_folder(program_of("README.md"))
+    assert "accuracy 0.9" in printed, printed
+    return printed
+
+
+def start_pages():
+    for page in ("docs/start/numpy.md", "docs/start/pytensor.md"):
+        run_in_empty_folder(program_of(page))
+    return "run as printed"
 
 
 def cache():
@@ -179,6 +196,17 @@ def libraries():
 if "--after" not in sys.argv:
     for name in beside:
         __import__(name)
-for step in (doctor, readme, cache, export, products, threads, errors, licences, libraries):
+for step in (
+    doctor,
+    readme,
+    start_pages,
+    cache,
+    export,
+    products,
+    threads,
+    errors,
+    licences,
+    libraries,
+):
     print(f"{step.__name__}: {step()}", flush=True)
 print("beside: " + (", ".join(beside) or "nothing"))

@@ -215,7 +215,7 @@ def copy_to(root: Path, parts: tuple[str, ...]) -> None:
 def in_system(suite: str, version: str) -> str:
     fetch(version)
     root = root_of(suite, ["python3", "python3-venv"])
-    copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
+    copy_to(root, ("README.md", "docs/start", "tests/wheel", "dist", "build/wheelhouse"))
     return install_and_try(
         Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale")
     )
@@ -262,7 +262,7 @@ def in_emulated_system(suite: str, version: str, machine: str) -> str:
     """The same steps on another processor."""
     fetch(version, ("numpy",), machine)
     root = root_of(suite, ["python3", "python3-venv"], machine)
-    copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
+    copy_to(root, ("README.md", "docs/start", "tests/wheel", "dist", "build/wheelhouse"))
     return install_and_try(
         Path("/env"),
         ["python3", "-m", "venv", "/env"],
