@@ -40,7 +40,7 @@ def worker(name):
 
     model = all_models[name]()
     done()
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     done()
     nutpie.sample(compiled, tune=1, draws=1, chains=1, cores=1, progress_bar=False, seed=1)
     done()

@@ -108,7 +108,12 @@ def effective(draw, model):
 def nutpies_draws(model, mode):
     import nutpie
 
-    compiled = nutpie.compile_pymc_model(model, backend=mode.lower())
+    if mode == "BITALE":
+        import bitale.pytensor
+
+        compiled = bitale.pytensor.nutpie.compile_model(model)
+    else:
+        compiled = nutpie.compile_pymc_model(model, backend=mode.lower())
     options = dict(tune=TUNE, chains=CHAINS, cores=1, progress_bar=False)
     nutpie.sample(compiled, draws=10, seed=1, **{**options, "tune": 10})
 

@@ -36,7 +36,7 @@ def sampled(model, draws, names):
     ways = {
         "PyMC on Bitale": lambda: by_pymc("BITALE"),
         f"PyMC on {peer}": lambda: by_pymc(peer),
-        "nutpie on Bitale": lambda: by_nutpie(bitale.pytensor.nutpie(model)),
+        "nutpie on Bitale": lambda: by_nutpie(bitale.pytensor.nutpie.compile_model(model)),
     }
     if not quick:
         ways["nutpie on numba"] = lambda: by_nutpie(nutpie.compile_pymc_model(model))

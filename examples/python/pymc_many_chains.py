@@ -60,7 +60,7 @@ print(
 )
 
 trace = nutpie.sample(
-    bitale.pytensor.nutpie(schools), draws=1000, chains=4, progress_bar=False, seed=1
+    bitale.pytensor.nutpie.compile_model(schools), draws=1000, chains=4, progress_bar=False, seed=1
 )
 reference = {name: trace.posterior[name].values.ravel() for name in ("mu", "tau")}
 for name, expected in reference.items():

@@ -241,7 +241,7 @@ def test_non_finite_starting_points(start):
             compute_convergence_checks=False,
         )
     nutpie = pytest.importorskip("nutpie")
-    compiled = bitale.pytensor.nutpie(
+    compiled = bitale.pytensor.nutpie.compile_model(
         model, initial_points={"a": np.asarray(start)}, jitter_rvs=set()
     )
     with pytest.raises(RuntimeError):
@@ -354,17 +354,19 @@ def test_old_or_missing_pytensor(monkeypatch):
 
 @pytest.mark.parametrize("package, needed", [("pymc", "PyMC 5.28"), ("nutpie", "nutpie 0.16")])
 def test_missing_packages_of_nutpie_models(monkeypatch, package, needed):
+    monkeypatch.delattr(bitale.pytensor, "nutpie")
+    monkeypatch.delitem(sys.modules, "bitale.pytensor.nutpie")
     monkeypatch.setattr(
         "importlib.metadata.version", lambda name: "0.9.3" if name == package else "99.0"
     )
     with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and this is 0.9.3"):
-        bitale.pytensor.nutpie(None)
-    monkeypatch.undo()
+        bitale.pytensor.nutpie.compile_model(None)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "99.0")
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(
         ImportError, match=rf"needs {needed}.* or newer, and there is none: pip install"
     ):
-        bitale.pytensor.nutpie(None)
+        bitale.pytensor.nutpie.compile_model(None)
 
 
 def test_the_import_uses_nothing_deprecated():

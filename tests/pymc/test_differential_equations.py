@@ -18,7 +18,7 @@ TIMES = np.linspace(0.5, 4, 8)
 
 @pytest.fixture(autouse=True)
 def default():
-    with pytensor.config.change_flags(mode="BITALE"):
+    with bitale.pytensor.as_default():
         yield
 
 
@@ -74,7 +74,7 @@ def test_a_model():
         rate = pm.LogNormal("rate", 0, 1, shape=2)
         states = solution(y0=[0.99, 0.01], theta=rate)
         pm.Normal("y", states, 0.05, observed=exact + rng.normal(0, 0.05, exact.shape))
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     at = np.array([0.5, -0.6])
     theirs = model.logp_dlogp_function(ravel_inputs=True, mode="FAST_COMPILE")
     theirs.set_extra_values({})

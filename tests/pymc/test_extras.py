@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pytensor
 import pytensor.tensor as pt
 import pytest
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(autouse=True)
 def default():
-    with pytensor.config.change_flags(mode="BITALE"):
+    with bitale.pytensor.as_default():
         yield
 
 
@@ -28,7 +27,7 @@ def rng():
 
 def require_agreement(model):
     """Density and gradient at a start are those of PyTensor, without ops that are called back."""
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     point = compiled.initial_point_func(1)
     expected = model.logp_dlogp_function(ravel_inputs=True, mode="FAST_COMPILE")
     expected.set_extra_values({})
@@ -150,7 +149,7 @@ def test_nested_laplace_approximation(rng):
     marginal = extras.marginalize(model, laplace_approx={field: pt.eye(2)})
     point = np.array([0.3, -0.4])
     with np.errstate(all="ignore"):
-        gradient = bitale.pytensor.nutpie(marginal).logp_func(point)[1]
+        gradient = bitale.pytensor.nutpie.compile_model(marginal).logp_func(point)[1]
     np.testing.assert_allclose(
         gradient, prior - point + precision * (observed.mean(0) - point), rtol=1e-4
     )

@@ -109,7 +109,12 @@ def test_models_in_mode_bitale(model):
 def test_models_through_nutpie(model):
     nutpie = pytest.importorskip("nutpie")
     posterior = nutpie.sample(
-        bitale.pytensor.nutpie(model), draws=60, tune=60, chains=1, progress_bar=False, seed=1
+        bitale.pytensor.nutpie.compile_model(model),
+        draws=60,
+        tune=60,
+        chains=1,
+        progress_bar=False,
+        seed=1,
     ).posterior
     assert posterior["level"].dims == posterior["level2"].dims == ("chain", "draw", "county")
     np.testing.assert_allclose(posterior["level2"], 2 * posterior["level"])

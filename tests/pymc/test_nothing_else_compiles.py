@@ -1,4 +1,4 @@
-"""Where Bitale is asked for, PyTensor's C compiler and Numba compile nothing, and calls that ask by name get Bitale."""
+"""In `as_default`, PyTensor's C compiler and Numba compile nothing; nor do they for `sample`, and for a model for nutpie."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from pytensor.link.c.cmodule import GCC_compiler, ModuleCache
 from pytensor.link.numba import NumbaLinker
 
 import bitale.pytensor
-from bitale.pytensor import _flags
 from models import MODELS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -53,7 +52,7 @@ def compiled(monkeypatch):
 
 @pytest.fixture
 def default():
-    with pytensor.config.change_flags(mode="BITALE"):
+    with bitale.pytensor.as_default():
         yield
 
 
@@ -66,23 +65,18 @@ def line():
     return model
 
 
-def test_names_of_modes(default):
-    assert pytensor.config.mode is get_mode("BITALE") is get_mode(None)
-    with pytest.raises(ValueError, match="Expected one of"):
-        pytensor.config.mode = "BITAL"
-
-
-def test_the_flag_in_the_environment(monkeypatch):
-    monkeypatch.setenv("PYTENSOR_FLAGS", "cxx=, mode=BITALE,floatX=float64")
-    assert _flags.take_mode() and os.environ["PYTENSOR_FLAGS"] == "cxx=,floatX=float64"
-    assert not _flags.take_mode()
+def test_the_mode_as_the_default():
+    with pytensor.config.change_flags(mode=bitale.pytensor.BITALE):
+        assert get_mode("BITALE") is get_mode(None)
+        assert pytensor.function([], pt.constant(1.0)).maker.linker.report().is_native
 
 
 @ON_PYMC_6
-def test_sampling_with_an_lkj_prior(compiled):
-    """PyMC compiles start values and the function of the trace without the mode that it is given, and an LKJ prior has ops that are graphs."""
-    with MODELS["varying_slopes_lkj"]():
-        trace = pm.sample(backend="BITALE", **FEW)
+@pytest.mark.parametrize("sampler", ["pymc", None])
+def test_sampling_with_an_lkj_prior(compiled, sampler):
+    """PyMC compiles start values and the function of the trace without a mode, and an LKJ prior has ops that are graphs."""
+    with bitale.pytensor.as_default(), MODELS["varying_slopes_lkj"]():
+        trace = pm.sample(nuts_sampler=sampler, **FEW)
     assert trace.posterior.sizes["draw"] == 4
     assert not compiled
     assert not isinstance(get_mode(None).linker, bitale.pytensor.BitaleLinker)
@@ -143,50 +137,41 @@ def test_graphs_in_the_mode_for_quick_compilation(compiled, default):
 
 @ON_PYMC_6
 def test_one_line_with_nutpie(compiled):
-    nutpie = pytest.importorskip("nutpie")
+    pytest.importorskip("nutpie")
     with line() as model:
-        trace = pm.sample(
-            nuts_sampler="nutpie", backend="BITALE", var_names=["twice"], **{**FEW, "draws": 7}
-        )
-        with pytensor.config.change_flags(mode="BITALE"):
-            assert pm.sample(nuts_sampler="nutpie", initvals={"a": 0.5}, **FEW).posterior[
-                "a"
-            ].shape == (1, 4)
-    assert trace.posterior["twice"].shape == (1, 7)
-    named = nutpie.compile_pymc_model(
-        model, backend="bitale", default_initialization_strategy="prior", freeze_model=True
+        trace = bitale.pytensor.sample(draws=7, tune=4, chains=1, var_names=["twice"], **QUIET)
+        with bitale.pytensor.as_default():
+            other = pm.sample(nuts_sampler="nutpie", initvals={"a": 0.5}, **FEW)
+    assert trace.posterior["twice"].shape == (1, 7) and other.posterior["a"].shape == (1, 4)
+    named = bitale.pytensor.nutpie.compile_model(
+        model, default_initialization_strategy="prior", freeze_model=True
     )
-    assert isinstance(named, type(bitale.pytensor.nutpie(model))) and not named.shared_data
+    assert not named.shared_data
     assert not compiled
-    with pytest.raises(ValueError, match="gradients of its own"):
-        nutpie.compile_pymc_model(model, backend="bitale", gradient_backend="jax")
-    with pytest.raises(ValueError, match="Backend must be one of"):
-        nutpie.compile_pymc_model(model, backend="other")
 
 
-def test_the_centre_of_a_basis(compiled):
-    """PyMC evaluates it while the model is built, before anything could ask for Bitale."""
+def test_the_centre_of_a_basis(compiled, default):
+    """PyMC evaluates it while the model is built."""
     MODELS["gp_hsgp"]()
     assert not compiled
 
 
 @ON_PYMC_6
 def test_a_fresh_process_without_a_compiler(tmp_path):
-    """The bridge is imported first, so the flag counts; PyMC and nutpie, imported later, know Bitale."""
     script = """
-import bitale.pytensor, importlib.util
-assert importlib.util.find_spec("nutpie")
-import pymc as pm, pytensor
-assert str(pytensor.config.mode.linker).startswith("BitaleLinker"), pytensor.config.mode
+import bitale.pytensor, pymc as pm
+few = dict(draws=5, tune=5, chains=1, progressbar=False, quiet=True)
 with pm.Model():
     pm.Normal("x")
-    print(pm.sample(5, tune=5, chains=1, nuts_sampler="nutpie", progressbar=False, quiet=True).posterior["x"].shape)
+    print(bitale.pytensor.sample(**few).posterior["x"].shape)
+    with bitale.pytensor.as_default():
+        print(pm.sample(**few).posterior["x"].shape, pm.sample(nuts_sampler="pymc", **few).posterior["x"].shape)
 """
     pytest.importorskip("nutpie")
     environment = {
         **os.environ,
         "PATH": str(tmp_path),
-        "PYTENSOR_FLAGS": f"mode=BITALE,base_compiledir={tmp_path / 'modules'}",
+        "PYTENSOR_FLAGS": f"base_compiledir={tmp_path / 'modules'}",
     }
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     run = subprocess.run(
@@ -196,5 +181,5 @@ with pm.Model():
         text=True,
         timeout=300,
     )
-    assert "(1, 5)" in run.stdout, run.stdout + run.stderr
+    assert run.stdout.split("\n")[:2] == ["(1, 5)", "(1, 5) (1, 5)"], run.stdout + run.stderr
     assert not list(tmp_path.rglob("*.so"))

@@ -25,7 +25,7 @@ Density = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, *[ctypes.c_void_p] * 4
 
 def test_status_values_and_gradients():
     model = MODELS["eight_schools_not_centred"]()
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     density = Density(compiled.compiled_logp_func.address)
     point, gradient, value = np.linspace(-1, 1, 10), np.empty(10), np.empty(())
     pointers = [a.ctypes.data for a in (point, gradient, value)]
@@ -41,7 +41,7 @@ def test_status_values_and_gradients():
 
 def test_sampling():
     trace = nutpie.sample(
-        bitale.pytensor.nutpie(MODELS["eight_schools_not_centred"]()),
+        bitale.pytensor.nutpie.compile_model(MODELS["eight_schools_not_centred"]()),
         draws=500,
         tune=500,
         chains=2,
@@ -60,7 +60,7 @@ def test_other_data():
         data = pm.Data("data", np.arange(5.0))
         mean = pm.Normal("mean", 0, 100)
         pm.Normal("y", mean, 1, observed=data, shape=data.shape)
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     other = compiled.with_data(data=np.full(50, 7.0))
     for one, expected in ((compiled, 2.0), (other, 7.0), (compiled, 2.0)):
         trace = nutpie.sample(one, draws=300, tune=300, chains=2, progress_bar=False, seed=3)
@@ -77,7 +77,7 @@ def test_threads_request_initial_points_concurrently():
     with pm.Model() as model:
         pm.Normal("x", 0, 1, shape=50)
         pm.HalfNormal("s", 1)
-    initial = bitale.pytensor.nutpie(model).initial_point_func
+    initial = bitale.pytensor.nutpie.compile_model(model).initial_point_func
     with ThreadPoolExecutor(8) as pool:
         points = list(pool.map(initial, range(400)))
     assert all(np.array_equal(point, initial(seed)) for seed, point in enumerate(points[:20]))
@@ -88,17 +88,17 @@ def test_models_that_nutpie_cannot_sample():
         pm.Poisson("count", 3)
         pm.Normal("x")
     with pytest.raises(ValueError, match=r"these are discrete: count \(int64\)"):
-        bitale.pytensor.nutpie(discrete)
+        bitale.pytensor.nutpie.compile_model(discrete)
     with pm.Model() as observed:
         pm.Normal("x", observed=1.0)
     with pytest.raises(ValueError, match="no free variables"):
-        bitale.pytensor.nutpie(observed)
+        bitale.pytensor.nutpie.compile_model(observed)
     with pytest.raises(TypeError, match="needs a PyMC model, got int"):
-        bitale.pytensor.nutpie(3)
+        bitale.pytensor.nutpie.compile_model(3)
     with pm.Model() as model:
         pm.Normal("x")
     with pytest.raises(KeyError, match="no variables 'y'; there are: x"):
-        bitale.pytensor.nutpie(model, var_names=["y"])
+        bitale.pytensor.nutpie.compile_model(model, var_names=["y"])
 
 
 def test_errors_during_sampling_are_shown():
@@ -106,7 +106,7 @@ def test_errors_during_sampling_are_shown():
         index = pm.Data("index", np.array([0, 1, 2]))
         x = pm.Normal("x", shape=3)
         pm.Normal("y", x[index], observed=np.zeros(3), shape=index.shape)
-    compiled = bitale.pytensor.nutpie(model).with_data(index=np.array([0, 1, 7]))
+    compiled = bitale.pytensor.nutpie.compile_model(model).with_data(index=np.array([0, 1, 7]))
     with (
         pytest.warns(
             UserWarning, match="(?s)only once.*index 7 .*is out of bounds for axis 0 with size 3"
@@ -136,7 +136,7 @@ def test_gradients_of_ops_that_are_called_back():
         x = pm.Normal("x", shape=3)
         pm.Deterministic("twice", Squares()(Squares()(x)))
         pm.Potential("density", -pt.sum(Squares()(x) * pt.as_tensor([1.0, 2.0, 3.0])))
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     point, gradient, value = np.array([0.3, -1.2, 2.0]), np.empty(3), np.empty(())
     assert (
         Density(compiled.compiled_logp_func.address)(
@@ -169,7 +169,9 @@ def test_graphs_with_derivatives_of_their_own(pullback):
     np.testing.assert_allclose(
         expected, 7 * np.exp(np.exp(point) / 2) * 7 * np.exp(point) / 2 - point
     )
-    np.testing.assert_allclose(bitale.pytensor.nutpie(model).logp_func(point)[1], expected)
+    np.testing.assert_allclose(
+        bitale.pytensor.nutpie.compile_model(model).logp_func(point)[1], expected
+    )
     np.testing.assert_allclose(model.compile_dlogp(mode="BITALE")({"a": point}), expected)
 
 
@@ -193,10 +195,10 @@ def test_density_agrees_with_pymc(name):
         expected = model.logp_dlogp_function(ravel_inputs=True, mode="FAST_COMPILE")
     except NotImplementedError:  # a likelihood without a gradient
         with pytest.raises(NotImplementedError, match="pullback|L_op|grad"):
-            bitale.pytensor.nutpie(model)
+            bitale.pytensor.nutpie.compile_model(model)
         return
     expected.set_extra_values({})
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     density = Density(compiled.compiled_logp_func.address)
     claimed = 0
     for point in _points(np.asarray(compiled.initial_point_func(3))):

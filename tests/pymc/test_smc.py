@@ -26,7 +26,7 @@ def test_all_particles_in_one_call(name):
     model = MODELS[name]()
     with model:
         kernel = HamiltonianKernel(draws=5, model=model, random_seed=1)
-    compiled = bitale.pytensor.nutpie(model)
+    compiled = bitale.pytensor.nutpie.compile_model(model)
     points = np.stack([compiled.initial_point_func(seed) for seed in range(5)])
     prior, likelihood, slope = kernel.evaluate(points, 1.0)
     for k, point in enumerate(points):

@@ -1,6 +1,6 @@
 """Eight schools, sampled by nutpie on the functions of an installed Bitale, on a system without a C compiler for PyTensor."""
 
-import bitale.pytensor  # noqa: F401  registers BITALE
+import bitale.pytensor
 import numpy as np
 import pymc as pm
 
@@ -13,9 +13,7 @@ with pm.Model():
     mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
     eta = pm.Normal("eta", shape=8)
     pm.Normal("effect", mu + tau * eta, errors, observed=effects)
-    trace = pm.sample(
-        1000, chains=2, nuts_sampler="nutpie", backend="BITALE", random_seed=1, progressbar=False
-    )
+    trace = bitale.pytensor.sample(draws=1000, chains=2, random_seed=1, progressbar=False)
 
 mean = float(trace.posterior["mu"].mean())
 assert trace.posterior["eta"].shape == (2, 1000, 8), trace.posterior["eta"].shape

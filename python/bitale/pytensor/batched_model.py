@@ -6,11 +6,10 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-import pytensor
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.pytensor.linker import BITALE
+from bitale.pytensor.linker import nothing_else_compiles
 from bitale.pytensor.model_graph import ModelGraph, initial_values, model_graph, require_continuous
 
 
@@ -93,7 +92,7 @@ def batched_model(
         raise ValueError(
             f"batched: chains must be a positive number, or None for any, got {chains!r}"
         )
-    with pytensor.config.change_flags(mode=BITALE):
+    with nothing_else_compiles():
         graph = model_graph(model, initial_values(model, initial_points, jitter_rvs), var_names)
     count = None if chains is None else int(chains)
     values, gradients, points, in_columns = _at_many_points(graph, count)

@@ -13,10 +13,9 @@ import functools
 from typing import Any, Iterable
 
 import numpy as np
-import pytensor
 
 import bitale as bt
-from bitale.pytensor.linker import BITALE
+from bitale.pytensor.linker import nothing_else_compiles
 from bitale.pytensor.model_graph import (
     Layout,
     ModelGraph,
@@ -184,7 +183,7 @@ def compile_c_model(
     var_names = None if var_names is None else list(var_names)
     require_continuous(model, who, var_names or ())
     # What PyMC evaluates on the way is not to be compiled by other backends.
-    with pytensor.config.change_flags(mode=BITALE):
+    with nothing_else_compiles():
         start = initial_values(model, initial_points, jitter_rvs, default_initialization_strategy)
         graph = model_graph(model, start, var_names)
     point, logp = graph.point, graph.log_density

@@ -1,94 +1,103 @@
-"""BITALE as PyTensor's default mode, and what PyTensor would compile by itself on the way to a function of Bitale.
-
-``pytensor.config.mode = "BITALE"`` is accepted, as the names of PyTensor's own modes are. Two more things change, both only for graphs and
-processes that asked for Bitale: ops that are graphs are not folded by PyTensor where Bitale compiles the graph around them, and as long as
-BITALE is the default mode, PyTensor's Python linkers, which FAST_COMPILE uses, call no C compiler.
-"""
+"""BITALE as the default of what PyTensor and PyMC compile. Only this module replaces anything of another package, and only between `start` and `stop`."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
-from typing import Any, Iterator
+import dataclasses
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+from typing import Any, Callable
 
-import pytensor
-from pytensor.compile.mode import get_mode
-from pytensor.link.vm import VMLinker
-from pytensor.scan.op import Scan
-
-from bitale.pytensor.linker import BITALE, BitaleLinker
-
-
-def is_bitale(mode: Any) -> bool:
-    """Whether this mode, or name of a mode, compiles by Bitale. None is the default mode."""
-    try:
-        return isinstance(get_mode(mode).linker, BitaleLinker)
-    except (AttributeError, ValueError):  # no mode: whoever is given it says so
-        return False
+from bitale.pytensor.linker import BitaleLinker, is_bitale, nothing_else_compiles
+from bitale.pytensor.sampling import sample
+from bitale.pytensor.versions import parsed
 
 
-def accept_name() -> None:
-    """Has ``pytensor.config.mode`` accept the name BITALE. PyTensor's list of names is closed, but an instance of Mode passes."""
-    parameter = pytensor.config._config_var_dict["mode"]
-    accepted = parameter._apply
+@dataclasses.dataclass(frozen=True)
+class Replaced:
+    """An object of PyMC that `as_default` replaces. tried: the versions of PyMC with which this was tested; the first is the oldest that has it."""
 
-    def apply(value: Any) -> Any:
-        return BITALE if isinstance(value, str) and value.upper() == "BITALE" else accepted(value)
+    module: str
+    name: str
+    tried: tuple[str, ...]
+    by: Callable[[Any], Any]
 
-    parameter._apply = apply
 
+def _samplers(own: Callable[..., Any]) -> Callable[..., Any]:
+    """PyMC's call of a sampler of another package: nutpie's, in mode BITALE, is that of `bitale.pytensor.sample`."""
 
-def keep_inner_graphs_from_the_c_compiler() -> None:
-    """PyTensor evaluates an op that is a graph, such as a Softmax of constants, by a function of its own, for which its Python linker, too,
-    calls the C compiler."""
-    try:
-        from pytensor.compile.inner_function import HasInnerFunction, link_only_mode
-    except ImportError:  # PyTensor 2 compiles these functions in the default mode
-        return
-    own = HasInnerFunction.link_mode
-
-    def do_constant_folding(self: Any, fgraph: Any, node: Any) -> bool:
-        mode = getattr(fgraph, "_compile_mode", None)
-        return mode is None or not isinstance(mode.linker, BitaleLinker)
-
-    def link_mode(self: Any, impl: str | None) -> Any:
-        if not is_bitale(None):
-            return own(self, impl)
-        # "py": evaluated once. Scans may accumulate in preallocated memory, which only PyTensor's own machine does.
-        python = impl == "py" or isinstance(self, Scan)
-        return link_only_mode(
-            VMLinker(use_cloop=False, c_thunks=False) if python else BitaleLinker()
+    @functools.wraps(own)
+    def call(sampler: str, draws: int, **options: Any) -> Any:
+        compiling = options["compile_kwargs"]
+        if sampler != "nutpie" or "backend" in compiling or not is_bitale(compiling.get("mode")):
+            return own(sampler=sampler, draws=draws, **options)
+        kept = ("model", "tune", "chains", "cores", "initvals", "var_names")
+        more = ("progressbar", "quiet", "discard_tuned_samples", "idata_kwargs")
+        return sample(
+            draws=draws,
+            seed=int(options["random_seed"][0]),
+            **{name: options[name] for name in (*kept, *more)},
+            **options["nuts_kwargs"],
         )
 
-    HasInnerFunction.do_constant_folding = do_constant_folding
-    HasInnerFunction.link_mode = link_mode
+    return call
 
 
-def keep_virtual_machines_from_the_c_compiler() -> None:
-    """PyTensor's virtual machine in Python imports that in C, too, which is compiled then."""
-    own = VMLinker.make_vm
-
-    def make_vm(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.use_cloop or not is_bitale(None):
-            return own(self, *args, **kwargs)
-        with _not_importable("pytensor.link.c.cvm"):
-            return own(self, *args, **kwargs)
-
-    VMLinker.make_vm = make_vm
+REPLACED = (
+    # PyMC chooses nutpie for this linker and JAX's only.
+    Replaced("pymc.sampling.mcmc", "NumbaLinker", ("6.4.0",), lambda own: own | BitaleLinker),
+    # It names Numba as nutpie's backend for modes that it does not know.
+    Replaced("pymc.sampling.mcmc", "_sample_external_nuts", ("6.4.0",), _samplers),
+)
 
 
-@contextlib.contextmanager
-def _not_importable(module: str) -> Iterator[None]:
-    """For a moment, the import of a module that has not been imported is an ImportError."""
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        sys.modules.pop(module, None)
+class AsDefault:
+    """See `as_default`."""
+
+    def __init__(self) -> None:
+        self._undo = contextlib.ExitStack()
+
+    def start(self) -> AsDefault:
+        """Changes the defaults, until `stop`. RuntimeError where PyMC lacks what would be replaced; then nothing has changed."""
+        has_pymc = importlib.util.find_spec("pymc") is not None
+        version = parsed(importlib.metadata.version("pymc")) if has_pymc else ()
+        with contextlib.ExitStack() as undo:
+            undo.enter_context(nothing_else_compiles())
+            for row in REPLACED:
+                if version < parsed(row.tried[0]):
+                    continue
+                module = importlib.import_module(row.module)
+                own = getattr(module, row.name, None)
+                if own is None:
+                    raise RuntimeError(
+                        f"as_default: this PyMC has no {row.module}.{row.name}, which those tried ({', '.join(row.tried)}) have; "
+                        "bitale.pytensor.sample(model) and mode=bitale.pytensor.BITALE don't need it"
+                    )
+                undo.callback(setattr, module, row.name, own)
+                setattr(module, row.name, row.by(own))
+            self._undo.push(undo.pop_all())
+        return self
+
+    def stop(self) -> None:
+        """Everything is as before `start`."""
+        self._undo.close()
+
+    __enter__ = start
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
 
 
-def set_default() -> None:
-    pytensor.config.mode = BITALE
+def as_default() -> AsDefault:
+    """What PyTensor and PyMC compile in this block is compiled by Bitale, if it has no mode of its own, ``pm.sample()`` with nutpie among it.
+
+    >>> with bitale.pytensor.as_default():
+    ...     idata = pm.sample()
+
+    ``as_default().start()`` is for the whole process, and `stop` of its result ends it. In between, ``pytensor.config.mode`` is BITALE,
+    PyTensor calls no C compiler, so that functions of its modes that need one are slow, and two objects of PyMC are replaced, in all threads. Blocks may be
+    nested.
+    """
+    return AsDefault()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import warnings
-from typing import Any
+from typing import Any, Iterator
 
 import pytensor
-from pytensor.compile.mode import Mode, register_linker, register_mode
+from pytensor.compile.mode import Mode, get_mode, optdb, register_linker, register_mode
+from pytensor.graph.op import HasInnerGraph
+from pytensor.graph.rewriting.basic import in2out, node_rewriter
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.basic import JITLinker, PerformLinker
 from pytensor.link.utils import raise_with_op
 from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.rewriting.basic import constant_folding
 
 import bitale as bt
 from bitale._core import CellFunction
@@ -24,6 +29,10 @@ QUERY = RewriteDatabaseQuery(
 )
 
 
+FOLDING = "bitale_constant_folding"  # the name of a rewrite
+_MACHINE = "pytensor.link.c.cvm"  # with its virtual machine in C
+
+
 class SpecifiedShapeError(bt.ShapeError, AssertionError):
     """A shape is another than the graph specifies, which is an AssertionError in PyTensor."""
 
@@ -34,8 +43,9 @@ class BitaleLinker(JITLinker):
     What was linked last is described by `report()`.
     """
 
-    required_rewrites = ("minimum_compile",)
+    required_rewrites = ("minimum_compile", FOLDING)
     incompatible_rewrites = (
+        "topo_constant_folding",
         "cxx_only",
         "BlasOpt",
         "fusion",
@@ -170,9 +180,39 @@ def prepare_inner_graph(fgraph: Any) -> None:
     Mode(BitaleLinker(), QUERY).optimizer.rewrite(fgraph)
 
 
+def _fold(fgraph: Any, node: Any) -> Any:
+    """PyTensor's folding of constants, but for ops that are graphs, such as a Softmax: those PyTensor would evaluate by functions that its C compiler
+    compiles."""
+    return not isinstance(node.op, HasInnerGraph) and constant_folding.transform(fgraph, node)
+
+
+_folding = in2out(node_rewriter(None)(_fold), ignore_newtrees=True, name=FOLDING)
+for _name in ("canonicalize", "stabilize"):
+    optdb[_name].register(FOLDING, _folding, final_rewriter=True, use_db_name_as_tag=False)
+
 BITALE = Mode(BitaleLinker(), QUERY)
 register_linker("bitale", BitaleLinker())
 register_mode("BITALE", BITALE)
+
+
+def is_bitale(mode: Any) -> bool:
+    """Whether this mode, or name of a mode, compiles by Bitale. None is the default mode."""
+    try:
+        return isinstance(get_mode(mode).linker, BitaleLinker)
+    except (AttributeError, ValueError):  # no mode: whoever is given it says so
+        return False
+
+
+@contextlib.contextmanager
+def nothing_else_compiles() -> Iterator[None]:
+    """In this block, PyTensor's default mode is BITALE, and it has no C compiler, which its own functions of ops that are graphs would call."""
+    had_machine = _MACHINE in sys.modules
+    try:
+        with pytensor.config.change_flags(mode=BITALE, cxx=""):
+            yield
+    finally:
+        if not had_machine:  # imported without a compiler, it would lack its machine in C for good
+            sys.modules.pop(_MACHINE, None)
 
 
 def function(inputs: Any, outputs: Any = None, *, strict: bool = False, **options: Any) -> Any:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pymc
-import pytensor
 from pymc.smc.kernels import SMC_KERNEL
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.pytensor.linker import BITALE
+from bitale.pytensor.linker import BITALE, nothing_else_compiles
 from bitale.pytensor.model_graph import prior_and_likelihood, require_continuous
 
 _WANTED_RATE = 0.8  # of accepted trajectories
@@ -58,7 +57,7 @@ class HamiltonianKernel(SMC_KERNEL):
 
     def _compiled(self, model: Any) -> bt.Function:
         """Of points, one in each row, and the inverse temperature: both terms of the log density, and the gradient of what is sampled."""
-        with pytensor.config.change_flags(mode=BITALE):
+        with nothing_else_compiles():
             point, terms = prior_and_likelihood(
                 model, [shape for shape, _ in self.var_info.values()]
             )

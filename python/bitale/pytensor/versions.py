@@ -12,10 +12,17 @@ _NEEDED = {
 }
 
 
-def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
-    """ImportError where the package is absent or too old."""
+def parsed(version: str) -> tuple[int, ...]:
+    """Its first two parts."""
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+
+
+def check(
+    package: str = "pytensor", who: str = "bitale.pytensor", since: tuple[int, ...] = ()
+) -> None:
+    """ImportError where the package is absent or too old. since: a version that is newer than what the bridge needs."""
     name, minimum = _NEEDED[package]
-    needed = ".".join(map(str, minimum))
+    needed = ".".join(map(str, since or minimum))
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:
@@ -25,7 +32,7 @@ def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
             f"{who} needs {name} {needed} or newer, and there is none: pip install '{package}>={needed}'"
         ) from None
     found = importlib.metadata.version(package)
-    if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < minimum:
+    if parsed(found) < (since or minimum):
         raise ImportError(
             f"{who} needs {name} {needed} or newer, and this is {found}: pip install --upgrade '{package}>={needed}'"
         )

@@ -1,16 +1,20 @@
-"""PyMC models for nutpie's sampler, with C functions made by Bitale in place of Numba's."""
+"""PyMC models for nutpie's sampler, with C functions made by Bitale in place of Numba's. It needs PyMC and nutpie, and imports both."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any
 
-import pytensor
+from bitale.pytensor import versions
+
+for _package in ("pymc", "nutpie"):
+    versions.check(_package, "bitale.pytensor.nutpie")
+
 from nutpie import compile_pymc as _nutpie
 from pymc.model.transform.optimization import freeze_dims_and_data
 
 from bitale.pytensor.c_functions import CModel, compile_c_model
-from bitale.pytensor.linker import BITALE
+from bitale.pytensor.linker import nothing_else_compiles
 from bitale.pytensor.model_graph import require_continuous
 
 
@@ -47,28 +51,32 @@ def _fields(functions: CModel, keys: dict[Any, str]) -> dict[str, Any]:
 
 
 def compile_model(model: Any, *, freeze_model: bool | None = None, **options: Any) -> CompiledModel:
-    """See `bitale.pytensor.nutpie`."""
-    if freeze_model:
-        require_continuous(model, "nutpie")
-        with pytensor.config.change_flags(mode=BITALE):
+    """A PyMC model, compiled by Bitale for ``nutpie.sample``; no Numba is needed.
+
+    Shared data have the values of this moment; the result's `with_data` gives a model with others. var_names: which variables the trace has
+    besides the free ones (default: all); initial_points, jitter_rvs, default_initialization_strategy, freeze_model: as nutpie's own
+    ``compile_pymc_model``. ValueError for a model with discrete free variables, or none; KeyError for names of `var_names` that it does not have;
+    ConversionError for random variables among those of the trace. Where a call fails while nutpie samples, the first error is a warning.
+    """
+    with nothing_else_compiles():
+        if freeze_model:
+            require_continuous(model, "nutpie")
             model = freeze_dims_and_data(model)
-    functions = compile_c_model(model, who="nutpie", **options)
-    graph, stored = functions.graph, functions.expanded
+        functions = compile_c_model(model, who="nutpie", **options)
+        stored = functions.expanded
+        shape_info = (stored.names, stored.slices, stored.shapes)
+        reparameterized = [
+            name
+            for rv, name in zip(model.free_RVs, functions.graph.free.names)
+            if model.rvs_to_transforms.get(rv) is not None
+        ]
+        known = {field.name for field in dataclasses.fields(_nutpie.CompiledPyMCModel)}
+        dims, coords = _nutpie._prepare_dims_and_coords(
+            model, shape_info, *([reparameterized] if "reparameterized_names" in known else [])
+        )
     keys = {variable: f"shared{k}" for k, variable in enumerate(functions.data)}
-    shape_info = (stored.names, stored.slices, stored.shapes)
-    reparameterized = [
-        name
-        for rv, name in zip(model.free_RVs, graph.free.names)
-        if model.rvs_to_transforms.get(rv) is not None
-    ]
-    known = {field.name for field in dataclasses.fields(_nutpie.CompiledPyMCModel)}
-    newer = {
-        "shared_var_keys": keys,
-        "reparameterized_names": reparameterized,
-    }  # fields of newer versions of nutpie
-    dims, coords = _nutpie._prepare_dims_and_coords(
-        model, shape_info, *([reparameterized] if "reparameterized_names" in known else [])
-    )
+    # Fields of newer versions of nutpie.
+    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized}
     return CompiledModel(
         _n_dim=functions.n_dim,
         dims=dims,
