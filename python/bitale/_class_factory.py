@@ -60,6 +60,7 @@ def op_class(
     module: str,
     of: str | None = None,
     holds: Callable[[Any], bool] | None = None,
+    among: tuple[str, ...] | None = None,
     bases: tuple[type, ...] = (),
     **members: Any,
 ) -> Any:
@@ -75,6 +76,8 @@ def op_class(
         What the library calls the ops whose class this becomes; by default `name`.
     holds : callable, optional
         Whether an op is of the kind, where the class isn't that of the library's ops.
+    among : tuple of str, optional
+        What rules call the ops among which those of the kind are: "CAReduce", "add".
     bases : tuple of type
         Further bases of such a class.
     **members : object
@@ -93,7 +96,14 @@ def op_class(
     }
     if holds is not None:
         return Kind(
-            name, bases, {"_make": staticmethod(made), **members, "_holds": staticmethod(holds)}
+            name,
+            bases,
+            {
+                "_make": staticmethod(made),
+                **members,
+                "_holds": staticmethod(holds),
+                "_among": among,
+            },
         )
     metaclass: Any = type(Op)
     created = metaclass(

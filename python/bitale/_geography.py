@@ -31,9 +31,6 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         "checks of ops that write over inputs",
         ("graph.features", "graph.utils"),
     ),
-    "graph.rewriting": ("rewriting", ("rewrite", "graph.features")),
-    "graph.rewriting.basic": ("rewriting", ("rewrite", "graph.features")),
-    "graph.rewriting.utils": ("rewriting", ("rewrite", "graph.features")),
     "link.basic": ("linkers", ("link", "compile.io")),
     "link.utils": ("linkers", ("link", "compile.io")),
     "link.vm": ("linkers", ("link", "compile.io")),
@@ -46,7 +43,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "scan.utils": ("loops", ("scan",)),
     "scan.views": ("loops", ("scan",)),
     "sparse.sharedvar": ("shared sparse matrices", ("sparse.variable", "sparse.basic")),
-    "tensor.basic": ("some names of bitale.tensor", _TENSORS),
+    "tensor.basic": ("some names of bitale.tensor", (*_TENSORS, "tensor.rewriting.basic")),
     "tensor.blas.batched": ("products of matrices", ("tensor.blas", *_TENSORS)),
     "tensor.blas.gemm": ("products of matrices", ("tensor.blas", *_TENSORS)),
     "tensor.blas.gemv": ("products of matrices", ("tensor.blas", *_TENSORS)),
@@ -143,6 +140,10 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tensor.random", "tensor.random.classes"),
     ),
     "tensor.reshape": ("some names of bitale.tensor", _TENSORS),
+    **{
+        f"tensor.rewriting.{name}": ("rewriting", ("tensor.rewriting.basic",))
+        for name in "blockwise elemwise linalg math shape special subtensor uncanonicalize".split()
+    },
     "tensor.shape": ("some names of bitale.tensor", _TENSORS),
     "tensor.signal.conv": ("convolutions", ("tensor.signal", "tensor")),
     "tensor.slinalg": (

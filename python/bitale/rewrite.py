@@ -21,6 +21,16 @@ from bitale._core import (
     Rule,
     RuleDescription,
 )
+from bitale.graph.rewriting import basic
+from bitale.graph.rewriting.basic import FromFunctionNodeRewriter
+from bitale.graph.rewriting.utils import rewrite_graph
+from bitale.tensor.rewriting.basic import (
+    register_canonicalize,
+    register_specialize,
+    register_stabilize,
+    register_uncanonicalize,
+    register_useless,
+)
 
 __all__ = [
     "Trace",
@@ -33,6 +43,8 @@ __all__ = [
     "register_canonicalize",
     "register_specialize",
     "register_stabilize",
+    "register_uncanonicalize",
+    "register_useless",
     "rewrite_graph",
     "rules",
     "trace",
@@ -130,38 +142,6 @@ def equation(
     return rule
 
 
-def _is_own_class(tracked: Any) -> bool:
-    return (
-        isinstance(tracked, type)
-        and issubclass(tracked, _core.Op)
-        and not hasattr(tracked, "_is_of_the_library")
-    )
-
-
-def _is_own_op(tracked: Any) -> bool:
-    return isinstance(tracked, _core.Op) and _is_own_class(type(tracked))
-
-
-def _op_name(tracked: Any) -> str:
-    """How rules name an op: "add", "Dot". Functions of bitale.tensor stand for the op of their name."""
-    if isinstance(tracked, str):
-        _core.require_op_name(tracked)
-        return tracked
-    if isinstance(tracked, _core.Op):
-        return _core.op_name(tracked)
-    if _is_own_class(tracked):
-        return f"{tracked.__module__}.{tracked.__qualname__}"
-    name = getattr(tracked, "__name__", None)
-    if name is None:
-        raise TypeError(
-            f"node_rewriter: expected ops, functions of bitale.tensor, or names; got {tracked!r}"
-        )
-    if not _core.is_scalar_op(name):
-        name = "".join(part.capitalize() for part in name.split("_"))
-    _core.require_op_name(name)
-    return name
-
-
 def node_rewriter(
     tracks: Sequence[Any] | None = None,
     inplace: bool = False,
@@ -171,7 +151,7 @@ def node_rewriter(
     tags: Sequence[str] = (),
     samples: Sequence[Any] = (),
     overwrite_existing: bool = False,
-) -> Callable[[Callable[..., Any]], Rule]:
+) -> Callable[[Callable[..., Any]], FromFunctionNodeRewriter]:
     """Make a rewrite rule of a function of a node.
 
     The function takes (fgraph, node) and returns False, a variable, or a list or
@@ -183,10 +163,10 @@ def node_rewriter(
         Ops on which the rule is tried: functions such as ``pt.add``, ops,
         classes of ops, or names of ops; by default all.
     inplace : bool
-        Only False: rules do not make ops that write over their inputs.
-    requirements : sequence of type
-        Accepted for compatibility with PyTensor: features that the rule reads;
-        graphs have those of lengths and facts anyway.
+        It introduces ops that write over inputs: a DestroyHandler is attached
+        to the graph.
+    requirements : sequence
+        Classes of features, or functions of a FunctionGraph, that prepare it.
     name : str, optional
         Name of the rule; by default that of the function.
     tags : sequence of str
@@ -205,48 +185,39 @@ def node_rewriter(
     ------
     ValueError
         With a suggestion, for a name that no op has.
-    NotImplementedError
-        If `inplace` is true.
 
     See Also
     --------
     equation, register
     """
-    if inplace:
-        raise NotImplementedError(
-            "node_rewriter: inplace=True is not supported: native code plans its memory itself"
-        )
-    if tracks is not None and not isinstance(tracks, (list, tuple)):
-        raise TypeError(f"node_rewriter: expected a list of ops, got {tracks!r}")
-    names = None if tracks is None else [_op_name(op) for op in tracks]
-    own = [op for op in tracks or () if _is_own_op(op)]  # these match only nodes of equal ops
-    of_any = {_op_name(op) for op in tracks or () if not _is_own_op(op)}
+    make = basic.node_rewriter(tracks, inplace, requirements)
 
-    def decorate(function: Callable[..., Any]) -> Rule:
-        def of_equal_ops(fgraph: Any, node: Any) -> Any:
-            return (_core.op_name(node.op) in of_any or node.op in own) and function(fgraph, node)
-
-        rule = _core.function_rule(
-            name or function.__name__,
-            names,
-            of_equal_ops if own else function,
-            list(tags),
-            function.__doc__ or "",
-            list(samples),
-        )
+    def decorate(function: Callable[..., Any]) -> FromFunctionNodeRewriter:
+        rule = make(function)
+        rule.name = name or rule.__name__
+        rule.tags, rule.samples = list(tags), list(samples)
         if tags:
-            rule._register([], overwrite_existing)
+            register(rule, overwrite_existing=overwrite_existing)
         return rule
 
     return decorate
 
 
-def register(rule: Rule, *tags: str, overwrite_existing: bool = False) -> Rule:
+_REGISTRARS = {
+    "useless": register_useless,
+    "canonicalize": register_canonicalize,
+    "stabilize": register_stabilize,
+    "specialize": register_specialize,
+    "uncanonicalize": register_uncanonicalize,
+}
+
+
+def register(rule: Any, *tags: str, overwrite_existing: bool = False) -> Any:
     """Add a rule to those that compiling applies.
 
     Parameters
     ----------
-    rule : Rule
+    rule : Rule or NodeRewriter
         Rule.
     *tags : str
         Further tags, with a phase among them or among those of the rule.
@@ -255,53 +226,32 @@ def register(rule: Rule, *tags: str, overwrite_existing: bool = False) -> Rule:
 
     Returns
     -------
-    Rule
+    Rule or NodeRewriter
         The rule.
 
     See Also
     --------
     node_rewriter, equation
     """
-    rule._register(list(tags), overwrite_existing)
+    if isinstance(rule, Rule):
+        rule._register(list(tags), overwrite_existing)
+        return rule
+    every = (*rule.tags, *tags)
+    phases = [phase for phase in _REGISTRARS if phase in every]
+    if not phases:
+        raise ValueError(
+            f"register: the rule {rule.name!r} belongs to no phase: tag it with {', '.join(_REGISTRARS)}"
+        )
+    for phase in phases:
+        _REGISTRARS[phase](
+            rule,
+            *(tag for tag in every if tag not in _REGISTRARS),
+            overwrite_existing=overwrite_existing,
+        )
     return rule
 
 
-_REGISTRAR = """Register a rule in the phase {phase}; also a decorator.
-
-Parameters
-----------
-rule : Rule or str, optional
-    Rule; or a tag, of a decorator.
-*tags : str
-    Further tags.
-overwrite_existing : bool
-    Replace a rule of this name.
-
-Returns
--------
-Rule or callable
-    The rule, or a decorator.
-"""
-
-
-def _registrar(phase: str) -> Callable[..., Any]:
-    def decorate(rule: Any = None, *tags: str, overwrite_existing: bool = False) -> Any:
-        if isinstance(rule, Rule):
-            return register(rule, phase, *tags, overwrite_existing=overwrite_existing)
-        more = tags if rule is None else (rule, *tags)
-        return lambda late: register(late, phase, *more, overwrite_existing=overwrite_existing)
-
-    decorate.__name__ = decorate.__qualname__ = f"register_{phase}"
-    decorate.__doc__ = _REGISTRAR.format(phase=phase)
-    return decorate
-
-
-register_canonicalize = _registrar("canonicalize")
-register_stabilize = _registrar("stabilize")
-register_specialize = _registrar("specialize")
-
-
-def check(rule: Rule | str, *, on_failure: str = "raise") -> CheckReport:
+def check(rule: Any, *, on_failure: str = "raise") -> CheckReport:
     """Check a rule on many dtypes, shapes and points.
 
     Both sides of an equation are compared, or the samples of a function before and
@@ -310,7 +260,7 @@ def check(rule: Rule | str, *, on_failure: str = "raise") -> CheckReport:
 
     Parameters
     ----------
-    rule : Rule or str
+    rule : Rule, NodeRewriter or str
         Rule, or its name.
     on_failure : str
         'raise' an error, or 'return' the report.
@@ -331,7 +281,7 @@ def check(rule: Rule | str, *, on_failure: str = "raise") -> CheckReport:
     """
     if on_failure not in ("raise", "return"):
         raise ValueError(f'check: on_failure must be "raise" or "return", not {on_failure!r}')
-    report = _core.check_rule(rule) if isinstance(rule, str) else rule._check()
+    report = _core.check_rule(rule) if isinstance(rule, str) else basic.rule_of(rule)._check()
     if not report.ok and on_failure == "raise":
         raise InconsistencyError(str(report))
     return report
@@ -339,61 +289,6 @@ def check(rule: Rule | str, *, on_failure: str = "raise") -> CheckReport:
 
 def _tags(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
-
-
-def rewrite_graph(
-    graph: Any,
-    include: str | Iterable[str] = ("canonicalize",),
-    custom_rewrite: Any = None,
-    clone: bool = False,
-    *,
-    exclude: str | Iterable[str] = (),
-) -> Any:
-    """Rewrite expressions by selected rules.
-
-    Parameters
-    ----------
-    graph : TensorVariable or list of TensorVariable
-        Expressions.
-    include : str or iterable of str
-        Tags and names of rules to apply.
-    custom_rewrite : None
-        Accepted for compatibility with PyTensor: rules of one's own are
-        registered, and named in `include`.
-    clone : bool
-        Accepted for compatibility with PyTensor: expressions never change.
-    exclude : str or iterable of str
-        Tags and names of rules to leave out.
-
-    Returns
-    -------
-    TensorVariable or list of TensorVariable
-        Rewritten expressions, on the same leaves.
-
-    Raises
-    ------
-    NotImplementedError
-        For a `custom_rewrite`.
-
-    See Also
-    --------
-    trace
-
-    Examples
-    --------
-    >>> x = pt.dscalar("x")
-    >>> bt.rewrite.rewrite_graph(x + 0)
-    x
-    """
-    if custom_rewrite is not None:
-        raise NotImplementedError(
-            "rewrite_graph: custom_rewrite is not supported: register the rule, and name it in include"
-        )
-    many = isinstance(graph, (list, tuple))
-    results = _core.rewrite_expressions(
-        list(graph) if many else [graph], _tags(include), _tags(exclude)
-    )
-    return results if many else results[0]
 
 
 class Trace(list[Any]):

@@ -36,10 +36,11 @@ void bind_op_from_graph(nb::module_& m);
 void bind_scan(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);
-void bind_rewriting(nb::module_& m);  // users' rules, traces, reports; after bind_function
-void bind_linker(nb::module_& m);     // before bind_function
-void bind_function(nb::module_& m);   // function, Function, shared, In, Out, Mode
-void bind_mode(nb::module_& m);       // of bind_function
+void bind_rewriting(nb::module_& m);          // users' rules, traces, reports; after bind_function
+void bind_rewrite_databases(nb::module_& m);  // optdb, queries, stages; after bind_rewriting
+void bind_linker(nb::module_& m);             // before bind_function
+void bind_function(nb::module_& m);           // function, Function, shared, In, Out, Mode
+void bind_mode(nb::module_& m);               // of bind_function
 void bind_compilation(nb::module_& m);
 void bind_cells(nb::module_& m);       // functions that connect the cells of PyTensor's functions
 void bind_lines(nb::module_& m);       // a scope in which nodes carry given lines

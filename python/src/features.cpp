@@ -26,12 +26,6 @@ namespace {
 
 using Self = FunctionGraphObject;
 
-FunctionGraph& writable(const Self& self) {
-  if (!self.writable)
-    throw TypeError("this FunctionGraph belongs to a compiled function and can't change; clone() gives one that can");
-  return *self.writable;
-}
-
 nb::object wrapped_user(const Client& client) {
   return client.node ? wrap(Apply::of(client.node)) : nb::object(nb::str("output"));
 }
@@ -181,14 +175,16 @@ void bind_histories(nb::module_& m) {
           "A number for the present state.")
       .def(
           "revert",
-          [](History& self, const Self& graph, std::size_t checkpoint) { self.revert(writable(graph), checkpoint); },
+          [](History& self, const Self& graph, std::size_t checkpoint) {
+            self.revert(writable_graph(graph), checkpoint);
+          },
           "fgraph"_a, "checkpoint"_a, "Takes back all changes since the checkpoint.");
 
   auto graph_of = [](nb::handle self) -> FunctionGraph& {
     const nb::object known = nb::getattr(self, "_fgraph", nb::none());
     const nb::object graph = known.is_none() ? nb::none() : known();
     if (graph.is_none()) throw ValueError("FullHistory: it is attached to no graph");
-    return writable(*nb::inst_ptr<Self>(graph));
+    return writable_graph(*nb::inst_ptr<Self>(graph));
   };
   using Me = nb::pointer_and_handle<FullHistory>;
   nb::class_<FullHistory, Feature>(
@@ -247,7 +243,7 @@ void bind_checks(nb::module_& m) {
           "name"_a, "check"_a,
           "check(fgraph) raises InconsistencyError to refuse the graph as it is; it may only read.")
       .def(
-          "validate", [](Validator&, const Self& graph) { validate(writable(graph)); }, "fgraph"_a,
+          "validate", [](Validator&, const Self& graph) { validate(writable_graph(graph)); }, "fgraph"_a,
           "Asks all features; the first refusal is raised.");
   nb::class_<CheckStackTrace, Feature>(m, "CheckStackTraceFeature",
                                        "Every node that comes in must know the user's line that it goes back to.")
@@ -370,7 +366,7 @@ bool is_attached(const FunctionGraph& graph, const Feature& feature) {
 
 void attach(nb::pointer_and_handle<Self> self, const std::shared_ptr<Feature>& feature) {
   if (!feature) throw TypeError("attach_feature: expected a Feature, got None");
-  FunctionGraph& graph = writable(*self.p);
+  FunctionGraph& graph = writable_graph(*self.p);
   if (is_attached(graph, *feature)) return;
   const nb::object reference = nb::steal(PyWeakref_NewRef(self.h.ptr(), nullptr));
   if (auto* own = dynamic_cast<PythonFeature*>(feature.get())) own->set_graph(reference);
@@ -403,7 +399,7 @@ void bind_graph_methods(nb::module_& m) {
       .def(
           "remove_feature",
           [](const Self& self, const std::shared_ptr<Feature>& feature) {
-            if (feature && is_attached(*self.graph, *feature)) writable(self).detach(*feature);
+            if (feature && is_attached(*self.graph, *feature)) writable_graph(self).detach(*feature);
           },
           "feature"_a, "Detaches a feature; nothing happens when it isn't attached.")
       .def_prop_ro(
@@ -417,14 +413,14 @@ void bind_graph_methods(nb::module_& m) {
       .def(
           "replace_validate",
           [](const Self& self, const Variable& before, const Like& after, const std::string& reason, bool verbose) {
-            replace_validate(writable(self), before, as_variable(after), reason, verbose);
+            replace_validate(writable_graph(self), before, as_variable(after), reason, verbose);
           },
           "var"_a, "new_var"_a, "reason"_a = "user", "verbose"_a = false, nb::call_guard<AtCaller>(),
           "Replaces every use of a variable if all features agree.")
       .def(
           "replace_all_validate",
           [](const Self& self, Any pairs, const std::string& reason, bool verbose) {
-            replace_all_validate(writable(self), as_replacements(pairs, "replace_all_validate"), reason, verbose);
+            replace_all_validate(writable_graph(self), as_replacements(pairs, "replace_all_validate"), reason, verbose);
           },
           "replacements"_a, "reason"_a = "user", "verbose"_a = false, nb::call_guard<AtCaller>(),
           "Several replacements, all or none.")
@@ -437,16 +433,16 @@ void bind_graph_methods(nb::module_& m) {
               if (!known) throw TypeError(cat("replace_all_validate_remove: expected Apply nodes, got ", shown(node)));
               nodes.push_back(known->apply);
             }
-            replace_all_validate_remove(writable(self), as_replacements(pairs, "replace_all_validate_remove"), nodes,
-                                        reason, verbose);
+            replace_all_validate_remove(writable_graph(self), as_replacements(pairs, "replace_all_validate_remove"),
+                                        nodes, reason, verbose);
           },
           "replacements"_a, "remove"_a, "reason"_a = "user", "verbose"_a = false, nb::call_guard<AtCaller>(),
           "Several replacements, all or none; none as well when one of the nodes would still be there.")
       .def(
-          "validate", [](const Self& self) { validate(writable(self)); },
+          "validate", [](const Self& self) { validate(writable_graph(self)); },
           "Asks every feature whether it agrees with the graph; the first refusal is raised.")
       .def(
-          "consistent", [](const Self& self) { return is_consistent(writable(self)); },
+          "consistent", [](const Self& self) { return is_consistent(writable_graph(self)); },
           "Whether every feature agrees with the graph.")
       .def("__getattr__", provided, nb::sig("def __getattr__(self, name: str, /) -> typing.Any"));
 }

@@ -22,12 +22,6 @@ FunctionGraphObject own(FunctionGraph graph) {
   return {std::move(held), writable};
 }
 
-FunctionGraph& writable_graph(const FunctionGraphObject& self) {
-  if (!self.writable)
-    throw TypeError("this FunctionGraph belongs to a compiled function and can't change; clone() gives one that can");
-  return *self.writable;
-}
-
 nb::list client_list(const FunctionGraphObject& self, const Variable& variable) {
   nb::list out;
   for (const Client& client : self.graph->clients(variable)) {
@@ -65,6 +59,12 @@ PyType_Slot garbage_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_fe
                                {0, nullptr}};
 
 }  // namespace
+
+FunctionGraph& writable_graph(const FunctionGraphObject& object) {
+  if (!object.writable)
+    throw TypeError("this FunctionGraph belongs to a compiled function and can't change; clone() gives one that can");
+  return *object.writable;
+}
 
 void bind_function_graph(nb::module_& m) {
   using Self = FunctionGraphObject;

@@ -14,4 +14,7 @@ struct FunctionGraphObject {
   FunctionGraph* writable = nullptr;
 };
 
+// The graph, which the caller may change. TypeError for one that belongs to a compiled function.
+FunctionGraph& writable_graph(const FunctionGraphObject& object);
+
 }  // namespace bitale::python

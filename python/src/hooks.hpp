@@ -17,6 +17,8 @@ inline constexpr std::string_view hook_names[] = {
     // function() and its results
     "stored_mode", "stored_function", "stored_function_maker", "containers_of", "get_input", "set_input",
     "profile_stats", "stored_nan_guard", "dual_linker",
+    // rewriting: rules of node rewriters, queries as optdb takes them and as users see them, the rewriter of a query
+    "rule_of", "core_query", "query_object", "rewriter_of_query",
     // graphs: copies, pickles, tags
     "deepcopy_variable", "deepcopy_apply", "reduce_variable", "reduce_apply", "copy_op", "deepcopy_op", "reduce_op",
     "reduce_python_op", "reduce_type", "scratchpad",

@@ -55,19 +55,31 @@ void bind_mode(nb::module_& m) {
   nb::class_<Mode>(m, "Mode", "How to compile: a linker, and which rewrites.")
       .def(
           "__init__",
-          [](Mode* self, nb::handle linker, const std::optional<std::string>& optimizer) {
-            new (self) Mode(linker.is_none() ? Linker(config::get("linker")) : linker_of(linker),
-                            !optimizer                ? "None"
-                            : *optimizer == "default" ? config::get("optimizer")
-                                                      : *optimizer);
+          [](Mode* self, nb::handle linker, nb::handle optimizer, nb::handle db) {
+            const Linker by = linker.is_none() ? Linker(config::get("linker")) : linker_of(linker);
+            const bool is_name = optimizer.is_none() || PyUnicode_Check(optimizer.ptr());
+            const std::string name = !is_name ? "" : optimizer.is_none() ? "None" : nb::cast<std::string>(optimizer);
+            if (is_name && db.is_none())
+              new (self) Mode(by, name == "default" ? config::get("optimizer") : name);
+            else
+              new (self) Mode(by, nb::cast<RewriteQuery>(hook("core_query")(
+                                      is_name ? nb::object(nb::str(name.c_str())) : nb::borrow(optimizer), db)));
           },
-          "linker"_a.none() = "jit", "optimizer"_a.none() = "fast_run",
-          nb::sig(
-              "def __init__(self, linker: str | Linker | None = 'jit', optimizer: str | None = 'fast_run') -> None"),
-          "linker: None for config.linker. optimizer: None for no rewrites, \"default\" for config.optimizer.")
+          "linker"_a.none() = nb::none(), "optimizer"_a.none() = "default", "db"_a = nb::none(),
+          nb::sig("def __init__(self, linker: str | Linker | None = None, optimizer: typing.Any = 'default', db: "
+                  "typing.Any = None) -> None"),
+          "linker: None for config.linker. optimizer: a name, None for no rewrites, \"default\" for config.optimizer; "
+          "a "
+          "RewriteDatabaseQuery; or a GraphRewriter, which is then all that is done. db: the database that is queried; "
+          "None for optdb.")
       .def_prop_ro(
           "linker", [](const Mode& self) { return self.linker().name; }, "The linker's name.")
-      .def_prop_ro("optimizer", &Mode::optimizer)
+      .def_prop_ro(
+          "optimizer", [](const Mode& self) { return hook("rewriter_of_query")(self.query()); },
+          nb::sig("def optimizer(self) -> typing.Any"), "The GraphRewriter of what the mode's query selects.")
+      .def_prop_ro(
+          "provided_optimizer", [](const Mode& self) { return hook("query_object")(self.query()); },
+          nb::sig("def provided_optimizer(self) -> typing.Any"), "The mode's RewriteDatabaseQuery.")
       .def(
           "including",
           [](const Mode& self, nb::args tags) { return self.including(nb::cast<std::vector<std::string>>(tags)); },
@@ -85,16 +97,20 @@ void bind_mode(nb::module_& m) {
              const Mode& self = nb::cast<const Mode&>(object);
              if (!self.query().extra.empty())
                throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
-             return nb::make_tuple(hook("stored_mode"),
-                                   nb::make_tuple(nb::cast(self.linker()), self.optimizer(), self.included(),
-                                                  self.excluded(), self.required(), stored_maker(object)));
+             return nb::make_tuple(
+                 hook("stored_mode"),
+                 nb::make_tuple(
+                     nb::cast(self.linker()),
+                     self.given_query() ? nb::cast(*self.given_query()) : nb::object(nb::str(self.optimizer().c_str())),
+                     self.included(), self.excluded(), self.required(), stored_maker(object)));
            })
       .def("__repr__", &Mode::str);
-  m.def("mode_of_stored",
-        [](const Linker& linker, const std::string& optimizer, const std::vector<std::string>& included,
-           const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
-          return Mode(linker, optimizer).including(included).excluding(excluded).requiring(required);
-        });
+  m.def("mode_of_stored", [](const Linker& linker, nb::handle optimizer, const std::vector<std::string>& included,
+                             const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
+    const Mode mode = PyUnicode_Check(optimizer.ptr()) ? Mode(linker, nb::cast<std::string>(optimizer))
+                                                       : Mode(linker, nb::cast<RewriteQuery>(optimizer));
+    return mode.including(included).excluding(excluded).requiring(required);
+  });
   m.def("mode_with_maker_of", [](const Mode& mode, const Mode& other) { return mode.making(other.maker()); });
   m.def(
       "get_mode", [](Any orig_string) { return mode_object(orig_string); }, "orig_string"_a = nb::none(),

@@ -93,6 +93,7 @@ NB_MODULE(_core, m) {
   bind_gradient(m);
   bind_printing(m);
   bind_rewriting(m);
+  bind_rewrite_databases(m);
   bind_cells(m);
   bind_lines(m);
   bind_profile(m);

@@ -2,6 +2,7 @@
 // re-exports these.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -20,39 +21,62 @@
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "function_object.hpp"
-#include "held.hpp"
+#include "hooks.hpp"
+#include "instance.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/registry.hpp"
+#include "rewriters.hpp"
 
 namespace bitale::python {
 
 namespace {
 
+using rewriting::Change;
+using rewriting::ChangeFunction;
 using rewriting::CheckReport;
-using rewriting::NodeFunction;
 using rewriting::Root;
 using rewriting::Rule;
 using rewriting::Rules;
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-// None and False: no change. Otherwise a variable, a list with one per output (None keeps that output), or a dict.
-std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
-  if (result.is_none() || result.ptr() == Py_False) return std::nullopt;
-  if (is_variable(result)) return Variables{variable_of(result)};
-  Variables out;
-  if (PyDict_Check(result.ptr())) {
-    out.resize(node.output_count());
-    for (auto& [before, after] : as_replacements(result, "a rule's result")) {
-      if (!before.owner().same_as(node))
-        throw ValueError(cat("a rule's result replaces `", before.str(), "`, which is not an output of its node"));
-      out[std::size_t(before.index())] = after;
+void add_replacement(Change& to, nb::handle before, nb::handle after) {
+  if (after.is_none()) return;
+  to.replacements.emplace_back(require_variable(before, "a rule's result"), require_variable(after, "a rule's result"));
+}
+
+Change change_of_dict(nb::handle result) {
+  Change out;
+  for (auto [before, after] : nb::cast<nb::dict>(result)) {
+    if (!PyUnicode_Check(before.ptr())) {
+      add_replacement(out, before, after);
+      continue;
     }
-    return out;
+    if (nb::cast<std::string>(before) != "remove")
+      throw ValueError(cat("a rule's result: expected variables as keys, or \"remove\", got ", shown(before)));
+    for (nb::handle item : after) {
+      auto* node = instance_of<ApplyObject>(item);
+      const Variable variable = node ? Variable() : require_variable(item, "a rule's result: remove");
+      if (node || variable.has_owner()) out.removed.push_back(node ? node->apply : variable.owner());
+    }
   }
-  if (!PyList_Check(result.ptr()) && !PyTuple_Check(result.ptr()))
+  return out;
+}
+
+// None and False: no change. Otherwise a variable, a list with one per output (None keeps that output), or a dict from
+// variables of the graph to what replaces them, in which "remove" lists what must have left the graph then.
+std::optional<Change> change_of(nb::handle result, const Apply& node) {
+  if (result.is_none() || result.ptr() == Py_False) return std::nullopt;
+  if (PyDict_Check(result.ptr())) return change_of_dict(result);
+  const bool is_list = PyList_Check(result.ptr()) || PyTuple_Check(result.ptr());
+  if (!is_list && !is_variable(result))
     throw TypeError(cat("a rule returns False, a variable, a list or a dict of replacements, got ", shown(result)));
-  for (nb::handle item : result) out.push_back(item.is_none() ? Variable() : require_variable(item, "a rule's result"));
+  const std::size_t count = is_list ? nb::len(result) : 1;
+  if (count != node.output_count())
+    throw InconsistencyError(cat("it gave ", count, " variables for ", node.output_count(), " outputs"));
+  Change out;
+  for (std::size_t i = 0; i < count; ++i)
+    add_replacement(out, wrap(node.output(int(i))), is_list ? nb::object(result[i]) : nb::borrow(result));
   return out;
 }
 
@@ -75,29 +99,21 @@ class ScopedAccess {
   const nb::object seen;
 };
 
-NodeFunction node_function(nb::object function) {
-  return [held = hold(std::move(function))](FunctionGraph& graph, const Apply& node) -> std::optional<Variables> {
-    nb::gil_scoped_acquire locked;
-    const ScopedAccess lent(graph, Access::Read);
-    try {
-      return replacements_of((*held)(lent.seen, wrap(node)), node);
-    } catch (const nb::python_error& error) {
-      throw ValueError(error.what());
-    }
-  };
+}  // namespace
+
+std::optional<Change> PythonChange::operator()(FunctionGraph& graph, const Apply& node) const {
+  nb::gil_scoped_acquire locked;
+  const ScopedAccess lent(graph, Access::Read);
+  return change_of((*function)(lent.seen, wrap(node)), node);
 }
 
-std::function<void(FunctionGraph&)> graph_function(nb::object function) {
-  return [held = hold(std::move(function))](FunctionGraph& graph) {
-    nb::gil_scoped_acquire locked;
-    const ScopedAccess lent(graph, Access::Change);
-    try {
-      (*held)(lent.seen);
-    } catch (const nb::python_error& error) {
-      throw ValueError(error.what());
-    }
-  };
+void PythonPass::operator()(FunctionGraph& graph) const {
+  nb::gil_scoped_acquire locked;
+  const ScopedAccess lent(graph, Access::Change);
+  (*function)(lent.seen);
 }
+
+namespace {
 
 // ---- rules ----------------------------------------------------------------------------------------------------------
 
@@ -113,28 +129,41 @@ std::uint32_t dtypes_of(const std::string& name) {
   throw ValueError(cat("on=\"", name, "\": expected one of ", join(names, ", ")));
 }
 
-// A rule as Python holds it: it stores how to declare the rule, so that the rule can be checked before it is
-// registered.
-struct RuleObject {
-  std::string name, doc;
-  std::vector<std::string> tags;
-  std::function<Rule&(Rules&)> declare;
+}  // namespace
 
-  Rule& declare_with(Rules& rules, const std::vector<std::string>& more) const {
-    Rule& rule = declare(rules).doc(doc);
-    for (auto* list : {&tags, &more})
-      for (auto& tag : *list)
-        if (!rule.has_tag(tag)) rule.tags(tag);
-    return rule;
-  }
-  CheckReport check() const {
-    Rules rules;
-    return rewriting::verify_rule(declare_with(rules, {}));
-  }
-  void add(const std::vector<std::string>& more, bool overwrite) const {
-    rewriting::register_rules([&](Rules& rules) { declare_with(rules, more); }, overwrite);
-  }
-};
+RuleObject RuleObject::of(std::shared_ptr<const Rule> rule) {
+  return {rule->name(), rule->doc(), rule->tags(), {}, std::move(rule)};
+}
+
+Rule& RuleObject::declare_with(Rules& rules, const std::vector<std::string>& more) const {
+  if (!declare) throw ValueError(cat("rule ", name, ": only rules that `equation` has made can be declared anew"));
+  Rule& rule = declare(rules).doc(doc);
+  for (auto* list : {&tags, &more})
+    for (auto& tag : *list)
+      if (!rule.has_tag(tag)) rule.tags(tag);
+  return rule;
+}
+
+const std::shared_ptr<const Rule>& RuleObject::rule() const {
+  if (known) return known;
+  Rules rules;
+  declare_with(rules, {});
+  return known = std::move(rules.take()[0]);
+}
+
+nb::object rewriter_of(const std::shared_ptr<const Rule>& rule) {
+  if (auto* python = rule->change_function().target<PythonChange>()) return *python->rewriter;
+  return nb::cast(RuleObject::of(rule));
+}
+
+std::shared_ptr<const Rule> rule_of(nb::handle rewriter, const std::optional<std::string>& name) {
+  if (nb::isinstance<RuleObject>(rewriter)) return nb::cast<const RuleObject&>(rewriter).rule();
+  if (!nb::hasattr(rewriter, "transform"))
+    throw TypeError(cat("expected a rule or a node rewriter, got ", shown(rewriter)));
+  return nb::cast<const RuleObject&>(hook("rule_of")(rewriter, nb::cast(name))).rule();
+}
+
+namespace {
 
 RuleObject equation_rule(const std::string& name, const Variable& left, const Variable& right,
                          const std::vector<std::string>& tags, const Variables& assume, const std::string& doc,
@@ -143,16 +172,17 @@ RuleObject equation_rule(const std::string& name, const Variable& left, const Va
   // Numbers that were broadcast when the sides were written are folded to numbers again.
   const Variables sides = rewrite_graph(Variables{left, right}, {"constant_folding"});
   const std::uint32_t dtypes = dtypes_of(on);
-  RuleObject out{name, doc, tags, [=](Rules& rules) -> Rule& {
+  RuleObject out{name, doc, tags,
+                 [=](Rules& rules) -> Rule& {
                    Rule& rule = rules.equation(name, sides[0], sides[1]).on(dtypes).differs_at(differs_at);
                    if (!assume.empty()) rule.assume(assume);
                    if (wider_domain) rule.wider_domain();
                    if (no_signed_zeros) rule.no_signed_zeros();
                    if (more_accurate) rule.more_accurate();
                    return rule;
-                 }};
-  Rules rules;
-  out.declare_with(rules, {});  // an invalid rule raises its error now
+                 },
+                 nullptr};
+  out.rule();  // an invalid rule raises its error now
   return out;
 }
 
@@ -168,38 +198,55 @@ void require_op_name(const std::string& name) {
                        " (functions that are composed of several ops have none of their own)"));
 }
 
-RuleObject function_rule(const std::string& name, const std::optional<std::vector<std::string>>& tracks,
-                         nb::object function, const std::vector<std::string>& tags, const std::string& doc,
-                         nb::list samples) {
-  std::vector<Variable> expressions;
-  for (nb::handle sample : samples) expressions.push_back(require_variable(sample, "sample"));
-  return {name, doc, tags,
-          [name, expressions, apply = node_function(std::move(function)),
-           root = tracks ? Root::names(*tracks) : Root::any()](Rules& rules) -> Rule& {
-            Rule& rule = rules.function(name, root, apply);
-            for (auto& expression : expressions) rule.sample([expression] { return expression; });
-            return rule;
-          }};
+// A rule of a node rewriter. `may_match` tells of an op whether nodes of its kind may be changed; None: all may.
+RuleObject function_rule(const std::string& name, nb::object rewriter, nb::object function,
+                         const std::optional<std::pair<std::string, nb::object>>& may_match, nb::object requirement,
+                         const std::vector<std::string>& tags, const std::string& doc, nb::list samples) {
+  Root root = Root::any();
+  if (may_match)
+    root = Root::where(may_match->first, [held = hold(may_match->second)](const Op& op) {
+      nb::gil_scoped_acquire locked;
+      return nb::cast<bool>((*held)(wrap(OpRef(&op))));
+    });
+  auto rule = std::make_shared<Rule>(
+      name, std::move(root), ChangeFunction(PythonChange{hold(std::move(rewriter)), hold(std::move(function))}));
+  rule->for_complex().doc(doc);
+  for (auto& tag : tags) rule->tags(tag);
+  for (nb::handle sample : samples)
+    rule->sample([expression = require_variable(sample, "sample")] { return expression; });
+  if (!requirement.is_none()) rule->needs(PythonPass{hold(std::move(requirement))});
+  return RuleObject::of(std::move(rule));
 }
+
+nb::object transformed(const RuleObject& self, const FunctionGraphObject& graph, const ApplyObject& node) {
+  // A rule reads the graph and gives what replaces variables of it; it changes nothing.
+  auto& seen = const_cast<FunctionGraph&>(*graph.graph);
+  const std::shared_ptr<const Rule>& rule = self.rule();
+  if (!rule->root().matches(node.apply.op())) return nb::bool_(false);
+  const RuleScope scope(rule->interned_name());
+  const std::optional<Variables> results = rule->apply(seen, node.apply);
+  return results ? nb::cast(*results) : nb::object(nb::bool_(false));
+}
+
+}  // namespace
 
 // ---- rewrites of a mode ---------------------------------------------------------------------------------------------
 
-// From (rule or function of a graph, position).
 ExtraRewrite extra_rewrite_of(nb::handle given) {
   if (!PyTuple_Check(given.ptr()) || nb::len(given) != 2 || !PyNumber_Check(nb::object(given[1]).ptr()))
     throw TypeError(cat("Mode.register: expected pairs (rewrite, position), got ", shown(given)));
   const nb::object rewrite = given[0];
   const double position = nb::cast<double>(nb::float_(nb::object(given[1])));
-  if (nb::isinstance<RuleObject>(rewrite)) {
-    Rules rules;
-    nb::cast<const RuleObject&>(rewrite).declare_with(rules, {});
-    return extra_rewrite(std::move(rules.take()[0]), position);
-  }
+  if (nb::isinstance<RuleObject>(rewrite) || nb::hasattr(rewrite, "transform"))
+    return extra_rewrite(rule_of(rewrite, std::nullopt), position);
   if (!PyCallable_Check(rewrite.ptr()))
     throw TypeError(cat("Mode.register: expected a rule, or a function of a FunctionGraph, got ", shown(rewrite)));
-  const nb::object name = nb::getattr(rewrite, "__name__", nb::type_name(rewrite.type()));
-  return {nb::cast<std::string>(name), graph_function(rewrite), position};
+  const nb::object of_type = nb::type_name(rewrite.type()), name = nb::getattr(rewrite, "name", nb::none());
+  const nb::object other = nb::getattr(rewrite, "__name__", of_type);
+  return {nb::cast<std::string>(nb::isinstance<nb::str>(name) ? name : other), PythonPass{hold(rewrite)}, position};
 }
+
+namespace {
 
 void bind_mode_register(nb::module_& m) {
   nb::borrow<nb::class_<Mode>>(m.attr("Mode"))
@@ -266,12 +313,30 @@ void bind_rules(nb::module_& m) {
       .def_ro("name", &RuleObject::name)
       .def_ro("doc", &RuleObject::doc)
       .def_ro("tags", &RuleObject::tags)
-      .def("_check", &RuleObject::check)
-      .def("_register", &RuleObject::add, "tags"_a, "overwrite"_a)
+      .def("transform", transformed, "fgraph"_a, "node"_a,
+           "What replaces the node's outputs, as a list; False where the rule does not apply.")
+      .def(
+          "tracks", [](const RuleObject&) { return nb::none(); }, nb::sig("def tracks(self) -> None"),
+          "None: the engine knows on which nodes to try it.")
+      .def(
+          "add_requirements",
+          [](const RuleObject& self, const FunctionGraphObject& graph) { self.rule()->prepare(writable_graph(graph)); },
+          "fgraph"_a, "Attaches to a graph what the rule needs.")
+      .def("_check", [](const RuleObject& self) { return rewriting::verify_rule(*self.rule()); })
+      .def(
+          "_register",
+          [](const RuleObject& self, const std::vector<std::string>& more, bool overwrite) {
+            rewriting::register_rules([&](Rules& rules) { self.declare_with(rules, more); }, overwrite);
+          },
+          "tags"_a, "overwrite"_a)
       .def("__repr__", [](const RuleObject& self) { return cat("<Rule ", self.name, ">"); });
   m.def("equation_rule", equation_rule, "name"_a, "left"_a, "right"_a, "tags"_a, "assume"_a, "doc"_a, "on"_a,
         "wider_domain"_a, "no_signed_zeros"_a, "more_accurate"_a, "differs_at"_a);
-  m.def("function_rule", function_rule, "name"_a, "tracks"_a.none(), "function"_a, "tags"_a, "doc"_a, "samples"_a);
+  m.def("function_rule", function_rule, "name"_a, "rewriter"_a, "function"_a, "may_match"_a.none(),
+        "requirement"_a.none(), "tags"_a, "doc"_a, "samples"_a,
+        nb::sig("def function_rule(name: str, rewriter: object, function: Callable[[FunctionGraph, Apply], object], "
+                "may_match: tuple[str, Callable[[Op], bool]] | None, requirement: Callable[[FunctionGraph], object] | "
+                "None, tags: list[str], doc: str, samples: list[TensorVariable]) -> Rule"));
   m.def(
       "check_rule", [](const std::string& name) { return rewriting::verify_rule(name); }, "name"_a);
   nb::class_<RuleDescription>(m, "RuleDescription", "What is known of a registered rule.")
@@ -300,9 +365,17 @@ void bind_rewriting(nb::module_& m) {
   bind_mode_register(m);
   m.def(
       "rewrite_expressions",
-      [](const Variables& expressions, const std::vector<std::string>& include,
-         const std::vector<std::string>& exclude) { return rewrite_graph(expressions, include, exclude); },
-      "expressions"_a, "include"_a, "exclude"_a);
+      [](const Variables& expressions, const RewriteQuery& query, nb::object custom) {
+        std::optional<PythonPass> then;
+        if (!custom.is_none()) then = PythonPass{hold(std::move(custom))};
+        return rewrite_graph(expressions, [&](FunctionGraph& graph) {
+          rewrite(graph, query);
+          if (then) (*then)(graph);
+        });
+      },
+      "expressions"_a, "query"_a, "custom"_a = nb::none(),
+      nb::sig("def rewrite_expressions(expressions: list[TensorVariable], query: RewriteQuery, custom: "
+              "Callable[[FunctionGraph], object] | None = None) -> list[TensorVariable]"));
   m.def(
       "trace_rewrite",
       [](const Variable& expression, const std::vector<std::string>& include, const std::vector<std::string>& exclude) {
@@ -316,6 +389,13 @@ void bind_rewriting(nb::module_& m) {
         return std::string(element ? element->scalar.name : op->name());
       },
       "op"_a);
+  m.def(
+      "is_commutative",
+      [](const OpRef& op) {
+        const auto* element = op->elementwise();
+        return element && element->has(commutative);
+      },
+      "op"_a, "Whether the op is elementwise and the order of its inputs does not matter.");
   m.def("require_op_name", &require_op_name, "name"_a);
   m.def(
       "is_scalar_op",

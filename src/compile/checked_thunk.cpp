@@ -19,7 +19,7 @@ namespace {
 // The differences that rules declare for the values that they change, by the rules' names.
 std::unordered_map<std::string, Allowance> claims() {
   std::unordered_map<std::string, Allowance> out;
-  for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules())
+  for (auto& rule : rewriting::OptDB::instance().rules())
     out[rule->name()] = {.wider = rule->is_wider_domain() || rule->has_tag(rewriting::domain),
                          .more_accurate = rule->is_more_accurate(),
                          .special = !rule->differences().empty()};

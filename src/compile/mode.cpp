@@ -67,6 +67,8 @@ Mode::Mode(const Linker& linker, std::string optimizer) : linker_(linker), optim
   require_known("optimizer", optimizer_, optimizer_names());
 }
 
+Mode::Mode(const Linker& linker, const RewriteQuery& query) : linker_(linker), optimizer_(query.str()), given_(query) {}
+
 Mode Mode::including(std::vector<std::string> tags) const {
   Mode mode = *this;
   mode.included_ = joined(mode.included_, std::move(tags));
@@ -96,11 +98,11 @@ Mode Mode::making(std::shared_ptr<const MakerFactory> maker) const {
 }
 
 RewriteQuery Mode::query() const {
-  RewriteQuery out = query_of(optimizer_);
+  RewriteQuery out = given_ ? *given_ : query_of(optimizer_);
   const bool is_full = std::find(out.include.begin(), out.include.end(), "fast_run") != out.include.end();
   if (is_full) out = out.including(link::required_rewrites(linker_));
   out = out.including(included_).excluding(excluded_).requiring(required_);
-  out.extra = own_.extra;
+  out.extra.insert(out.extra.end(), own_.extra.begin(), own_.extra.end());
   return out;
 }
 

@@ -263,7 +263,7 @@ CheckReport verify_rule(const Rule& rule) {
   return report;
 }
 
-CheckReport verify_rule(std::string_view registered) { return verify_rule(OptDB::instance().rule(registered)); }
+CheckReport verify_rule(std::string_view registered) { return verify_rule(*OptDB::instance().rule(registered)); }
 
 std::string CheckReport::str() const {
   std::string out = cat("rule ", rule, ": ", ok() ? "holds" : "FAILS", ", ", compared, " values compared");

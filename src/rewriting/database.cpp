@@ -88,6 +88,14 @@ std::vector<Pass>& passes() {
   return list;
 }
 
+template <class Entry>
+std::vector<Entry> taken_out(std::vector<Entry>& entries, std::string_view name) {
+  const auto at = std::stable_partition(entries.begin(), entries.end(), [&](auto& each) { return each.name != name; });
+  std::vector<Entry> out(std::make_move_iterator(at), std::make_move_iterator(entries.end()));
+  entries.erase(at, entries.end());
+  return out;
+}
+
 void refuse_unknown(const std::vector<std::string>& asked, const std::vector<std::string>& known) {
   for (auto& tag : asked) {
     if (has(known, tag)) continue;
@@ -118,6 +126,19 @@ void register_rules(const std::function<void(Rules&)>& topic, bool overwrite) {
   OptDB::instance().add(rules.take(), overwrite);
 }
 
+void register_rule(std::string_view phase, std::shared_ptr<const Rule> rule, std::vector<std::string> tags,
+                   bool overwrite) {
+  if (!rule) throw ValueError("register_rule: there is no rule");
+  std::string name = rule->name();
+  OptDB::instance().add(phase, {std::move(name), std::move(tags), {.rewrite = {.rule = std::move(rule)}}}, overwrite);
+}
+
+void register_pass(const std::string& name, double position, std::vector<std::string> tags, GraphPass run,
+                   bool overwrite) {
+  if (name.empty() || !run) throw ValueError("register_pass: a pass needs a name and a function");
+  OptDB::instance().add({name, position, std::move(tags), nullptr, {.rewrite = {.pass = std::move(run)}}}, overwrite);
+}
+
 bool selects(const RewriteQuery& query, const Tags& tags) {
   auto tagged = [&](const std::string& tag) { return has(tags, tag); };
   return std::any_of(query.include.begin(), query.include.end(), tagged) &&
@@ -125,50 +146,72 @@ bool selects(const RewriteQuery& query, const Tags& tags) {
          std::none_of(query.exclude.begin(), query.exclude.end(), tagged);
 }
 
-// ---- EquilibriumDB --------------------------------------------------------------------------------------------------
-
-void EquilibriumDB::add(const Rule& rule, Tags tags) { entries_.push_back({&rule, std::move(tags)}); }
-
-void EquilibriumDB::remove(const Rule& rule) {
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.rule == &rule; });
+std::shared_ptr<const Stage> Draft::finished() {
+  for (auto& [name, source, role] : pending) {
+    Rewrite made = source(query);
+    if (made.rule) rules.push_back(std::move(made.rule));
+    if (!made.pass) continue;
+    if (is_pass)
+      stage.pass = std::move(made.pass);
+    else
+      (role == Role::first ? stage.first : stage.last).emplace_back(name, std::move(made.pass));
+  }
+  if (!stage.pass && rules.empty() && stage.first.empty() && stage.last.empty()) return nullptr;
+  std::stable_sort(rules.begin(), rules.end(), [](auto& a, auto& b) { return a->priority() > b->priority(); });
+  stage.rules = RuleIndex(std::move(rules));
+  return std::make_shared<const Stage>(std::move(stage));
 }
 
-std::vector<const Rule*> EquilibriumDB::query(const RewriteQuery& query) const {
-  std::vector<const Rule*> out;
-  for (auto& entry : entries_)
-    if (selects(query, entry.tags)) out.push_back(entry.rule);
-  std::stable_sort(out.begin(), out.end(), [](auto* a, auto* b) { return a->priority() > b->priority(); });
-  return out;
+// ---- EquilibriumDB --------------------------------------------------------------------------------------------------
+
+std::vector<EquilibriumDB::Entry> EquilibriumDB::remove(std::string_view name) { return taken_out(entries_, name); }
+
+bool EquilibriumDB::contains(std::string_view name) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](auto& entry) { return entry.name == name; });
+}
+
+Tags* EquilibriumDB::tags_of(std::string_view name) {
+  const auto at = std::ranges::find(entries_, name, &Entry::name);
+  return at == entries_.end() ? nullptr : &at->tags;
+}
+
+void EquilibriumDB::query(const RewriteQuery& query, Draft& into) const {
+  for (auto& [name, tags, member, role] : entries_) {
+    if (!selects(query, tags)) continue;
+    if (member.source) into.pending.push_back({name, member.source, role});
+    if (member.rewrite.rule) into.rules.push_back(member.rewrite.rule);
+    if (member.rewrite.pass)
+      (role == Role::first ? into.stage.first : into.stage.last).emplace_back(name, member.rewrite.pass);
+  }
 }
 
 void EquilibriumDB::collect_tags(std::vector<std::string>& into) const {
   for (auto& entry : entries_) {
     into.insert(into.end(), entry.tags.begin(), entry.tags.end());
-    into.push_back(entry.rule->name());
+    into.push_back(entry.name);
   }
 }
 
 // ---- SequenceDB -----------------------------------------------------------------------------------------------------
 
-void SequenceDB::insert(Entry entry) {
+void SequenceDB::add(Entry entry) {
+  if (!has(entry.tags, entry.name) && !entry.rules) entry.tags.push_back(entry.name);
   auto later = [](const Entry& a, const Entry& b) {
     return std::tie(a.position, a.name) < std::tie(b.position, b.name);
   };
-  for (auto& known : entries_)
-    if (known.name == entry.name) throw InternalError(cat("two phases of optdb are called ", entry.name));
+  if (contains(entry.name)) throw ValueError(cat("optdb has a phase called \"", entry.name, "\" already"));
   entries_.insert(std::upper_bound(entries_.begin(), entries_.end(), entry, later), std::move(entry));
 }
 
-EquilibriumDB& SequenceDB::add_phase(std::string name, double position, Tags tags) {
-  auto rules = std::make_unique<EquilibriumDB>();
-  EquilibriumDB& out = *rules;
-  insert({std::move(name), position, std::move(tags), std::move(rules), {}});
-  return out;
+std::vector<SequenceDB::Entry> SequenceDB::remove(std::string_view name) { return taken_out(entries_, name); }
+
+bool SequenceDB::contains(std::string_view name) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](auto& entry) { return entry.name == name; });
 }
 
-void SequenceDB::add_pass(std::string name, double position, Tags tags, GraphPass pass) {
-  tags.push_back(name);
-  insert({std::move(name), position, std::move(tags), nullptr, std::move(pass)});
+Tags* SequenceDB::tags_of(std::string_view name) {
+  const auto at = std::ranges::find(entries_, name, &Entry::name);
+  return at == entries_.end() ? nullptr : &at->tags;
 }
 
 EquilibriumDB* SequenceDB::phase(std::string_view name) {
@@ -185,17 +228,26 @@ void SequenceDB::collect_tags(std::vector<std::string>& into) const {
   }
 }
 
-Plan SequenceDB::query(const RewriteQuery& query) const {
-  std::vector<std::string> known(std::begin(reserved_tags), std::end(reserved_tags));
+std::vector<Draft> SequenceDB::query(const RewriteQuery& query, std::vector<std::string> known) const {
   collect_tags(known);
   for (auto* asked : {&query.include, &query.require, &query.exclude}) refuse_unknown(*asked, known);
-  Plan out;
+  for (auto& [phase, own] : query.subqueries)
+    for (auto* asked : {&own->include, &own->require, &own->exclude}) refuse_unknown(*asked, known);
+  std::vector<Draft> out;
   for (auto& entry : entries_) {
     if (entry.position > query.position_cutoff || has(query.exclude, entry.name)) continue;
+    const auto special = query.subqueries.find(entry.name);
+    Draft draft{.stage = {.name = entry.name, .position = entry.position}, .is_pass = !entry.rules};
+    draft.query = special == query.subqueries.end() ? query : *special->second;
+    draft.query.extra.clear();  // those belong to the sequence
     // A phase needs no tags of its own: it runs if some of its rules are selected.
-    std::vector<const Rule*> rules = entry.rules ? entry.rules->query(query) : std::vector<const Rule*>{};
-    if (rules.empty() && !(entry.pass && selects(query, entry.tags))) continue;
-    out.push_back(std::make_unique<const Stage>(entry.name, entry.position, RuleIndex(std::move(rules)), entry.pass));
+    if (entry.rules)
+      entry.rules->query(draft.query, draft);
+    else if (selects(query, entry.tags)) {
+      draft.stage.pass = entry.member.rewrite.pass;
+      if (entry.member.source) draft.pending.push_back({entry.name, entry.member.source});
+    }
+    out.push_back(std::move(draft));
   }
   return out;
 }
@@ -203,7 +255,7 @@ Plan SequenceDB::query(const RewriteQuery& query) const {
 // ---- OptDB ----------------------------------------------------------------------------------------------------------
 
 OptDB& OptDB::instance() {
-  static auto& db = *new OptDB;  // never destroyed: nodes point to rule names
+  static auto& db = *new OptDB;  // never destroyed: static variables of programs may compile until the end
   return db;
 }
 
@@ -212,9 +264,11 @@ OptDB::OptDB() {
   for (auto& row : phase_table) {
     Tags tags{"fast_run"};
     if (row.in_fast_compile) tags.push_back("fast_compile");
-    sequence_.add_phase(std::string(row.name), row.position, tags);
+    sequence_.add({std::string(row.name), row.position, tags, std::make_unique<EquilibriumDB>(), {}});
   }
-  for (auto& pass : registered_passes()) sequence_.add_pass(pass.name, pass.position, pass.tags, pass.run);
+  for (auto& pass : registered_passes())
+    sequence_.add({pass.name, pass.position, pass.tags, nullptr, {.rewrite = {.pass = pass.run}}});
+  Discarded nothing;
   // Sorted by name, so that nothing depends on the order of static initialization.
   auto list = topics();
   std::sort(list.begin(), list.end(), [](auto& a, auto& b) { return std::string_view(a.name) < b.name; });
@@ -223,59 +277,150 @@ OptDB::OptDB() {
     entry.topic(rules);
     for (auto& rule : rules.take()) {
       topics_[rule.get()] = entry.name;
-      add_locked(std::move(rule), false);
+      add_locked(std::move(rule), false, nothing);
     }
   }
 }
 
+void OptDB::note_change(Discarded& discarded) {
+  discarded.plans.swap(plans_);
+  ++changes_;
+}
+
 void OptDB::add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite) {
+  Discarded discarded;
   std::lock_guard lock(mutex_);
-  for (auto& rule : rules) add_locked(std::move(rule), overwrite);
-  plans_.clear();
+  note_change(discarded);
+  for (auto& rule : rules) add_locked(std::move(rule), overwrite, discarded);
 }
 
-void OptDB::keep(std::shared_ptr<const Rule> rule) {
+void OptDB::add(std::string_view phase, EquilibriumDB::Entry entry, bool overwrite) {
+  if (!has(entry.tags, entry.name)) entry.tags.push_back(entry.name);
+  Discarded discarded;
   std::lock_guard lock(mutex_);
-  if (std::find(storage_.begin(), storage_.end(), rule) == storage_.end()) storage_.push_back(std::move(rule));
+  EquilibriumDB& home = phase_called(phase);
+  if (!overwrite && home.contains(entry.name))
+    throw ValueError(cat("a rewrite called \"", entry.name, "\" exists already in ", phase));
+  if (entry.member.rewrite.rule) take_name(entry.member.rewrite.rule, overwrite, discarded);
+  for (auto& old : home.remove(entry.name)) discarded.members.push_back(std::move(old));
+  note_change(discarded);
+  home.add(std::move(entry));
 }
 
-void OptDB::add_locked(std::unique_ptr<Rule> rule, bool overwrite) {
-  const auto known = by_name_.find(rule->name());
-  if (known != by_name_.end() && !overwrite)
-    throw ValueError(cat("a rewrite rule called \"", rule->name(), "\" exists already"));
-  std::vector<EquilibriumDB*> homes;
+void OptDB::add(SequenceDB::Entry entry, bool overwrite) {
+  Discarded discarded;
+  std::lock_guard lock(mutex_);
+  note_change(discarded);
+  if (overwrite && !sequence_.phase(entry.name)) discarded.phases = sequence_.remove(entry.name);
+  sequence_.add(std::move(entry));
+}
+
+void OptDB::change_tags(std::string_view phase, std::string_view name, const Tags& added, const Tags& removed) {
+  Discarded discarded;
+  std::lock_guard lock(mutex_);
+  Tags* tags = phase.empty() ? sequence_.tags_of(name) : phase_called(phase).tags_of(name);
+  if (!tags) throw KeyError(cat("optdb has no rewrite called \"", name, "\"", phase.empty() ? "" : cat(" in ", phase)));
+  note_change(discarded);
+  for (auto& tag : added)
+    if (!has(*tags, tag)) tags->push_back(tag);
+  std::erase_if(*tags, [&](const std::string& tag) { return has(removed, tag); });
+}
+
+void OptDB::note_tags(const Tags& tags) {
+  Discarded discarded;
+  std::lock_guard lock(mutex_);
+  note_change(discarded);
+  for (auto& tag : tags)
+    if (!has(noted_, tag)) noted_.push_back(tag);
+}
+
+EquilibriumDB& OptDB::phase_called(std::string_view name) {
+  if (EquilibriumDB* found = sequence_.phase(name)) return *found;
+  std::vector<std::string> known;
+  for (auto& entry : sequence_.entries())
+    if (entry.rules) known.push_back(entry.name);
+  throw ValueError(cat("optdb has no phase of rules called \"", name, "\"; there are ", join(known, ", ")));
+}
+
+// Names of rules are unique over all phases, since reports and provenance name rules. A rule that is overwritten leaves
+// all of its phases.
+void OptDB::take_name(const std::shared_ptr<const Rule>& rule, bool overwrite, Discarded& discarded) {
+  auto& holder = by_name_[rule->name()];
+  if (holder && holder != rule) {
+    if (!overwrite) throw ValueError(cat("a rewrite rule called \"", rule->name(), "\" exists already"));
+    for (auto& row : phase_table)
+      for (auto& entry : sequence_.phase(row.name)->remove(rule->name())) discarded.members.push_back(std::move(entry));
+    topics_.erase(holder.get());
+    discarded.rules.push_back(holder);
+  }
+  holder = rule;
+}
+
+void OptDB::add_locked(std::unique_ptr<Rule> rule, bool overwrite, Discarded& discarded) {
+  std::vector<std::string_view> homes;
   for (auto& row : phase_table)
-    if (rule->has_tag(row.name)) homes.push_back(sequence_.phase(row.name));
+    if (rule->has_tag(row.name)) homes.push_back(row.name);
   if (homes.empty())
     throw ValueError(cat("rule \"", rule->name(),
                          "\" belongs to no phase: tag it with canonicalize, stabilize, specialize, "
                          "useless or uncanonicalize"));
-  if (known != by_name_.end())
-    for (auto& row : phase_table) sequence_.phase(row.name)->remove(*known->second);
-  for (auto& row : phase_table)
-    if (rule->has_tag(row.name)) sequence_.phase(row.name)->add(*rule, tags_in_phase(*rule, row.name));
-  by_name_[rule->name()] = rule.get();
-  storage_.push_back(std::move(rule));
+  const std::shared_ptr<const Rule> shared(std::move(rule));
+  take_name(shared, overwrite, discarded);
+  for (auto name : homes)
+    sequence_.phase(name)->add({shared->name(), tags_in_phase(*shared, name), {.rewrite = {.rule = shared}}});
 }
 
 std::shared_ptr<const Plan> OptDB::plan(const RewriteQuery& query) {
+  const std::string text = query.str();
+  std::uint64_t changes = 0;
+  std::vector<Draft> drafts;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto known = plans_.find(text); known != plans_.end()) return known->second;
+    std::vector<std::string> known(std::begin(reserved_tags), std::end(reserved_tags));
+    known.insert(known.end(), noted_.begin(), noted_.end());
+    drafts = sequence_.query(query, std::move(known));
+    changes = changes_;
+  }
+  Plan plan;
+  for (auto& draft : drafts)
+    if (auto stage = draft.finished()) plan.push_back(std::move(stage));
+  auto made = std::make_shared<const Plan>(std::move(plan));
   std::lock_guard lock(mutex_);
-  auto& known = plans_[query.str()];
-  if (!known) known = std::make_shared<const Plan>(sequence_.query(query));
-  return known;
+  if (changes != changes_) return made;  // the next call makes it anew
+  return plans_.try_emplace(text, std::move(made)).first->second;
 }
 
-std::vector<const Rule*> OptDB::rules() {
+std::vector<DatabaseEntry> OptDB::entries() {
   std::lock_guard lock(mutex_);
-  std::vector<const Rule*> out;
-  for (auto& [name, rule] : by_name_) out.push_back(rule);
-  std::sort(out.begin(), out.end(), [](auto* a, auto* b) { return a->name() < b->name(); });
+  std::vector<DatabaseEntry> out;
+  for (auto& entry : sequence_.entries()) {
+    DatabaseEntry row{entry.name, entry.position, entry.tags, entry.rules != nullptr, {}, entry.member};
+    if (entry.rules)
+      for (auto& each : entry.rules->entries())
+        row.members.push_back({each.name, 0, each.tags, false, {}, each.member});
+    out.push_back(std::move(row));
+  }
   return out;
 }
 
-const Rule& OptDB::rule(std::string_view name) {
+SharedRules OptDB::rules() {
   std::lock_guard lock(mutex_);
-  if (auto found = by_name_.find(std::string(name)); found != by_name_.end()) return *found->second;
+  SharedRules out;
+  for (auto& [name, rule] : by_name_) out.push_back(rule);
+  std::sort(out.begin(), out.end(), [](auto& a, auto& b) { return a->name() < b->name(); });
+  return out;
+}
+
+std::shared_ptr<const Rule> OptDB::find_rule(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  const auto found = by_name_.find(std::string(name));
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Rule> OptDB::rule(std::string_view name) {
+  if (auto found = find_rule(name)) return found;
+  std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   for (auto& [known, rule] : by_name_) names.push_back(known);
   const std::string near = closest(name, names);
@@ -283,10 +428,11 @@ const Rule& OptDB::rule(std::string_view name) {
       cat("no rewrite rule is called \"", name, "\"", near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
 }
 
-std::vector<std::string> OptDB::phases_of(const Rule& rule) const {
+std::vector<std::string> OptDB::phases_of(const Rule& rule) {
+  std::lock_guard lock(mutex_);
   std::vector<std::string> out;
   for (auto& row : phase_table)
-    if (rule.has_tag(row.name)) out.emplace_back(row.name);
+    if (sequence_.phase(row.name)->contains(rule.name())) out.emplace_back(row.name);
   return out;
 }
 

@@ -11,63 +11,108 @@
 
 #include "bitale/rewriting/rewriting.hpp"
 #include "bitale/rewriting/rules.hpp"
-#include "rewriting/rule_index.hpp"
+#include "rewriting/stage.hpp"
 
 namespace bitale::rewriting {
 
 using Tags = std::vector<std::string>;
-using GraphPass = std::function<void(FunctionGraph&)>;
 
 // Whether something with these tags is selected.
 bool selects(const RewriteQuery& query, const Tags& tags);
 
-// A set of rules, each with its tags in this database.
+// A rewrite as databases keep it: a rule, or a function of the whole graph; neither where there is nothing to do.
+struct Rewrite {
+  std::shared_ptr<const Rule> rule = {};
+  GraphPass pass = {};
+};
+// A rewrite that depends on the query: that of a database inside of this one, which may be the host's.
+using RewriteSource = std::function<Rewrite(const RewriteQuery&)>;
+
+// A member of a database: one of the two.
+struct Member {
+  Rewrite rewrite = {};
+  RewriteSource source = {};
+};
+
+// When a function of the whole graph runs that is part of a phase: in each round before the rules, or after them.
+enum class Role : std::uint8_t { first, last };
+
+// A stage that is being put together. Sources are asked for their rewrites when no lock is held: they may call the
+// host.
+struct Draft {
+  struct Pending {
+    std::string name;
+    RewriteSource source;
+    Role role = Role::first;
+  };
+  Stage stage;
+  SharedRules rules = {};
+  std::vector<Pending> pending = {};
+  bool is_pass = false;
+  RewriteQuery query = {};  // for the sources
+  // Asks the sources. Null where there is nothing to do.
+  std::shared_ptr<const Stage> finished();
+};
+
+// A set of rules and functions, each with its tags in this database.
 class EquilibriumDB {
  public:
-  void add(const Rule& rule, Tags tags);
-  void remove(const Rule& rule);
-  // By priority, then in order of registration.
-  std::vector<const Rule*> query(const RewriteQuery& query) const;
+  struct Entry {
+    std::string name;
+    Tags tags;
+    Member member;
+    Role role = Role::first;
+  };
+  void add(Entry entry) { entries_.push_back(std::move(entry)); }
+  // What is removed is given back, so that its destructor runs when no lock is held.
+  std::vector<Entry> remove(std::string_view name);
+  bool contains(std::string_view name) const;
+  Tags* tags_of(std::string_view name);  // null where there is no such entry
+  const std::vector<Entry>& entries() const { return entries_; }
+  // Puts what the query selects into the draft: rules by priority, then in order of registration.
+  void query(const RewriteQuery& query, Draft& into) const;
   void collect_tags(std::vector<std::string>& into) const;
 
  private:
-  struct Entry {
-    const Rule* rule;
-    Tags tags;
-  };
   std::vector<Entry> entries_;
 };
 
-// A selected phase, ready to run.
-struct Stage {
-  std::string name;
-  double position;
-  RuleIndex rules;
-  GraphPass pass;  // instead of rules
-};
-using Plan = std::vector<std::unique_ptr<const Stage>>;
+// Shared, since plans outlive changes of the database.
+using Plan = std::vector<std::shared_ptr<const Stage>>;
 
 // Phases in order of position, then name.
 class SequenceDB {
  public:
-  // InternalError if the name is already used.
-  EquilibriumDB& add_phase(std::string name, double position, Tags tags);
-  void add_pass(std::string name, double position, Tags tags, GraphPass pass);
-  EquilibriumDB* phase(std::string_view name);
-  // ValueError with a suggestion for a tag that nothing has.
-  Plan query(const RewriteQuery& query) const;
-  void collect_tags(std::vector<std::string>& into) const;
-
- private:
   struct Entry {
     std::string name;
     double position;
     Tags tags;
     std::unique_ptr<EquilibriumDB> rules;
-    GraphPass pass;
+    Member member;  // where there are no rules
   };
-  void insert(Entry entry);
+  // ValueError if the name is already used.
+  void add(Entry entry);
+  std::vector<Entry> remove(std::string_view name);
+  bool contains(std::string_view name) const;
+  Tags* tags_of(std::string_view name);  // null where there is no such entry
+  EquilibriumDB* phase(std::string_view name);
+  const std::vector<Entry>& entries() const { return entries_; }
+  // ValueError with a suggestion for a tag that nothing has; those in `known` may be had elsewhere.
+  std::vector<Draft> query(const RewriteQuery& query, std::vector<std::string> known) const;
+
+ private:
+  void collect_tags(std::vector<std::string>& into) const;
   std::vector<Entry> entries_;
+};
+
+// A description of what is in optdb.
+struct DatabaseEntry {
+  std::string name = {};
+  double position = 0;
+  Tags tags = {};
+  bool has_rules = false;
+  std::vector<DatabaseEntry> members = {};  // of a phase of rules
+  Member member = {};
 };
 
 // The process's database: all registered rules, and the plans of queries made so far. Thread-safe.
@@ -77,24 +122,49 @@ class OptDB {
   std::shared_ptr<const Plan> plan(const RewriteQuery& query);
   // Adds rules to the phases that their tags name.
   void add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite);
-  // Keeps a rule that is in no phase alive, since nodes may refer to its name.
-  void keep(std::shared_ptr<const Rule> rule);
-  // All rules ever added that were not overwritten, by name.
-  std::vector<const Rule*> rules();
-  const Rule& rule(std::string_view name);  // KeyError with a suggestion
-  std::vector<std::string> phases_of(const Rule& rule) const;
+  // Adds a rewrite to one phase, with its name and these tags. A rule may be added to several phases.
+  void add(std::string_view phase, EquilibriumDB::Entry entry, bool overwrite);
+  // Adds a phase that is one function, or a database of the host.
+  void add(SequenceDB::Entry entry, bool overwrite);
+  // Adds tags to a member of a phase, or to a phase, and takes others away. KeyError where there is no such one.
+  void change_tags(std::string_view phase, std::string_view name, const Tags& added, const Tags& removed);
+  // Names and tags inside of databases that are not the library's, which queries may therefore name. Plans are made
+  // anew.
+  void note_tags(const Tags& tags);
+  std::vector<DatabaseEntry> entries();
+  // All rules that were not overwritten, by name.
+  SharedRules rules();
+  std::shared_ptr<const Rule> rule(std::string_view name);       // KeyError with a suggestion
+  std::shared_ptr<const Rule> find_rule(std::string_view name);  // null where there is none
+  std::vector<std::string> phases_of(const Rule& rule);
   std::string topic_of(const Rule& rule) const;  // "" for rules added at run time
 
  private:
+  using Plans = std::unordered_map<std::string, std::shared_ptr<const Plan>>;
+  // What a change has removed, to be destroyed when the lock is no longer held: it may belong to the host.
+  struct Discarded {
+    Plans plans = {};
+    SharedRules rules = {};
+    std::vector<EquilibriumDB::Entry> members = {};
+    std::vector<SequenceDB::Entry> phases = {};
+  };
+
   OptDB();
-  void add_locked(std::unique_ptr<Rule> rule, bool overwrite);
+  void add_locked(std::unique_ptr<Rule> rule, bool overwrite, Discarded& discarded);
+  void take_name(const std::shared_ptr<const Rule>& rule, bool overwrite, Discarded& discarded);
+  void note_change(Discarded& discarded);
+  EquilibriumDB& phase_called(std::string_view name);
 
   std::mutex mutex_;
   SequenceDB sequence_;
-  std::vector<std::shared_ptr<const Rule>> storage_;  // plans in use may refer to overwritten rules, so all are kept
-  std::unordered_map<std::string, const Rule*> by_name_;
+  Tags noted_;
+  std::unordered_map<std::string, std::shared_ptr<const Rule>> by_name_;
   std::unordered_map<const Rule*, const char*> topics_;
-  std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
+  Plans plans_;
+  std::uint64_t changes_ = 0;  // how often the database has changed
 };
+
+// The stages of a query, in order: those of optdb, and the query's own between them.
+Plan stages_of(const RewriteQuery& query);
 
 }  // namespace bitale::rewriting

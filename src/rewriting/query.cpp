@@ -1,5 +1,6 @@
 // Rewrite queries, and the table of named queries.
 #include <algorithm>
+#include <mutex>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -17,9 +18,11 @@ void extend(std::vector<std::string>& list, const std::vector<std::string>& more
 // The phases up to stabilize.
 constexpr double after_stabilize = 1.5000001;
 
-const std::vector<std::pair<std::string, RewriteQuery>>& optimizers() {
+using NamedQueries = std::vector<std::pair<std::string, RewriteQuery>>;
+
+const NamedQueries& optimizers() {
   static const RewriteQuery fast_run{{"fast_run"}}, fast_compile{{"fast_compile"}};
-  static const std::vector<std::pair<std::string, RewriteQuery>> table{
+  static const NamedQueries table{
       {"None", {}},
       {"merge", {{"merge"}}},
       {"minimum_compile", {{"minimum_compile"}}},
@@ -34,6 +37,22 @@ const std::vector<std::pair<std::string, RewriteQuery>>& optimizers() {
       {"unsafe", fast_run.excluding({"inplace"}).including({"unsafe", "unsafe_nan"})},
   };
   return table;
+}
+
+// Those that were registered.
+struct OwnOptimizers {
+  std::mutex mutex;
+  NamedQueries table;
+  static OwnOptimizers& instance() {
+    static auto& all = *new OwnOptimizers;
+    return all;
+  }
+};
+
+const RewriteQuery* find(const NamedQueries& table, std::string_view optimizer) {
+  for (auto& [name, query] : table)
+    if (name == optimizer) return &query;
+  return nullptr;
 }
 
 }  // namespace
@@ -87,12 +106,17 @@ std::string RewriteQuery::str() const {
   for (auto& tag : require) terms.push_back("&" + tag);
   for (auto& tag : exclude) terms.push_back("-" + tag);
   if (position_cutoff != std::numeric_limits<double>::infinity()) terms.push_back(cat("<=", position_cutoff));
+  for (auto& [phase, query] : subqueries) terms.push_back(cat(phase, ": (", query->str(), ")"));
   return join(terms, ", ");
 }
 
 RewriteQuery query_of(std::string_view optimizer) {
-  for (auto& [name, query] : optimizers())
-    if (name == optimizer) return query;
+  if (const RewriteQuery* query = find(optimizers(), optimizer)) return *query;
+  {
+    OwnOptimizers& own = OwnOptimizers::instance();
+    std::lock_guard lock(own.mutex);
+    if (const RewriteQuery* query = find(own.table, optimizer)) return *query;
+  }
   const auto names = optimizer_names();
   const std::string near = closest(optimizer, names);
   throw ValueError(cat("no optimizer is called \"", optimizer, "\"; known: ", join(names, ", "),
@@ -102,7 +126,18 @@ RewriteQuery query_of(std::string_view optimizer) {
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> out;
   for (auto& [name, query] : optimizers()) out.push_back(name);
+  OwnOptimizers& own = OwnOptimizers::instance();
+  std::lock_guard lock(own.mutex);
+  for (auto& [name, query] : own.table) out.push_back(name);
   return out;
+}
+
+void register_optimizer(const std::string& name, RewriteQuery query) {
+  OwnOptimizers& own = OwnOptimizers::instance();
+  std::lock_guard lock(own.mutex);
+  if (find(optimizers(), name) || find(own.table, name))
+    throw ValueError(cat("register_optimizer: there is an optimizer \"", name, "\" already"));
+  own.table.emplace_back(name, std::move(query));
 }
 
 const RewriteQuery OPT_NONE = query_of("None"), OPT_MERGE = query_of("merge"),

@@ -30,57 +30,61 @@ std::string format(const char* text, Args... args) {
 
 }  // namespace
 
+rewriting::Plan rewriting::stages_of(const RewriteQuery& query) {
+  if (query.database)
+    return {std::make_shared<const Stage>(
+        Stage{.name = "database", .pass = [query](FunctionGraph& graph) { (*query.database)(graph, query); }})};
+  Plan out = *OptDB::instance().plan(query);
+  for (auto& extra : query.extra)
+    if (extra->position <= query.position_cutoff)
+      out.push_back(std::make_shared<const Stage>(
+          Stage{.name = extra->name, .position = extra->position, .pass = extra->function}));
+  if (out.empty()) return out;
+  // Ops whose inner graphs become equal are merged, which is impossible when something between them was made in place.
+  out.push_back(std::make_shared<const Stage>(Stage{.name = "inner_graphs",
+                                                    .position = before_inplace,
+                                                    .of_inner_graphs = std::make_shared<const RewriteQuery>(query)}));
+  std::stable_sort(out.begin(), out.end(), [](auto& a, auto& b) { return a->position < b->position; });
+  return out;
+}
+
 void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* report) {
   const auto start = std::chrono::steady_clock::now();
   const TestValuesOff while_rewriting;
-  const auto plan = OptDB::instance().plan(query);
+  const rewriting::Plan plan = rewriting::stages_of(query);
   RewriteReport unwanted;
   RewriteReport& to = report ? *report : unwanted;
   to.nodes_before = graph.node_count();
   rewriting::Session session(to);
-  // The phases, and the query's own rewrites between them.
-  std::vector<std::unique_ptr<const rewriting::Stage>> own;
-  std::vector<const rewriting::Stage*> stages;
-  for (auto& stage : *plan) stages.push_back(stage.get());
-  for (auto& extra : query.extra) {
-    if (extra->position > query.position_cutoff) continue;
-    own.push_back(std::make_unique<const rewriting::Stage>(extra->name, extra->position, rewriting::RuleIndex({}),
-                                                           extra->function));
-    stages.push_back(own.back().get());
-  }
-  std::stable_sort(stages.begin(), stages.end(), [](auto* a, auto* b) { return a->position < b->position; });
-  // Ops whose inner graphs become equal are merged, which is impossible when something between them was made in place.
-  bool are_inner_graphs_done = stages.empty();
-  const auto rewrite_inner_graphs = [&] {
-    if (!std::exchange(are_inner_graphs_done, true)) rewriting::rewrite_inner_graphs(graph, query, to);
-  };
-  for (auto* stage : stages) {
-    if (stage->position > before_inplace) rewrite_inner_graphs();
-    rewriting::run(*stage, graph, session);
-  }
-  rewrite_inner_graphs();
+  for (auto& stage : plan) rewriting::run(*stage, graph, session);
   to.nodes_after = graph.node_count();
   to.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double position) {
   if (!rule) throw ValueError("an extra rewrite needs a rule");
-  OptDB::instance().keep(rule);
-  auto apply = [rule](FunctionGraph& graph) {
+  const auto stage = std::make_shared<const rewriting::Stage>(
+      rewriting::Stage{.name = rule->name(), .rules = rewriting::RuleIndex({rule})});
+  auto apply = [stage](FunctionGraph& graph) {
     RewriteReport report;
     rewriting::Session session(report);
-    rewriting::run({rule->name(), 0, rewriting::RuleIndex({rule.get()}), {}}, graph, session);
+    rewriting::run(*stage, graph, session);
   };
-  return {rule->name(), std::move(apply), position};
+  return {stage->name, std::move(apply), position};
+}
+
+Variables rewrite_graph(const Variables& expressions, const std::function<void(FunctionGraph&)>& change) {
+  // The caller's leaves are kept, so that results can be combined with the original expressions.
+  VariableMap memo;
+  FunctionGraph graph(graph_inputs(expressions), clone(expressions, memo), false);
+  change(graph);
+  return graph.outputs();
 }
 
 Variables rewrite_graph(const Variables& expressions, const std::vector<std::string>& include,
                         const std::vector<std::string>& exclude, RewriteReport* report) {
-  // The caller's leaves are kept, so that results can be combined with the original expressions.
-  VariableMap memo;
-  FunctionGraph graph(graph_inputs(expressions), clone(expressions, memo), false);
-  rewrite(graph, RewriteQuery{.include = include, .exclude = exclude}, report);
-  return graph.outputs();
+  const RewriteQuery query{.include = include, .exclude = exclude};
+  return rewrite_graph(expressions, [&](FunctionGraph& graph) { rewrite(graph, query, report); });
 }
 
 Variable rewrite_graph(const Variable& expression, const std::vector<std::string>& include,
@@ -135,7 +139,7 @@ std::string RewriteReport::str() const {
 
 std::vector<RuleDescription> describe_rules() {
   std::vector<RuleDescription> out;
-  for (const rewriting::Rule* rule : OptDB::instance().rules()) {
+  for (auto& rule : OptDB::instance().rules()) {
     RuleDescription row{.name = rule->name(), .doc = rule->doc(), .root = rule->root().str()};
     if (auto* equation = rule->equation()) {
       row.left = rewriting::expression_text(equation->left(), 100);
@@ -158,13 +162,13 @@ std::vector<RuleDescription> describe_rules() {
   return out;
 }
 
-std::uint64_t rule_hits(std::string_view rule) { return OptDB::instance().rule(rule).hits; }
+std::uint64_t rule_hits(std::string_view rule) { return OptDB::instance().rule(rule)->hits; }
 
 std::string describe_optdb(const RewriteQuery& query) {
   std::string out;
   for (auto& stage : *OptDB::instance().plan(query)) {
     out += cat(stage->position, " ", stage->name, "\n");
-    for (auto* rule : stage->rules.rules()) out += cat("  ", rule->name(), "\n");
+    for (auto& rule : stage->rules.rules()) out += cat("  ", rule->name(), "\n");
   }
   return out;
 }

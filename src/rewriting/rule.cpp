@@ -3,6 +3,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/provenance.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "rewriting/equation.hpp"
@@ -48,6 +49,14 @@ Root Root::elemwise() {
 
 Root Root::any() { return Root(); }
 
+Root Root::where(std::string text, std::function<bool(const Op&)> predicate) {
+  Root out;
+  out.kind_ = Kind::Where;
+  out.names_ = {std::move(text)};
+  out.predicate_ = std::move(predicate);
+  return out;
+}
+
 Root Root::number() {
   Root out;
   out.kind_ = Kind::Number;
@@ -64,6 +73,7 @@ bool Root::matches(const Op& op) const {
     case Kind::Traits: return element && (element->traits & traits_) == traits_;
     case Kind::Elemwise: return element != nullptr;
     case Kind::Any: return true;
+    case Kind::Where: return predicate_(op);
     case Kind::Number: return !element;
   }
   return false;
@@ -78,6 +88,7 @@ std::string Root::str() const {
   switch (kind_) {
     case Kind::Op:
     case Kind::Scalar:
+    case Kind::Where:
     case Kind::Either: return join(names_, ", ");
     case Kind::Traits: return cat("elementwise with traits ", traits_);
     case Kind::Elemwise: return "elementwise";
@@ -103,9 +114,19 @@ double Match::value(const Variable& leaf) const {
 // ---- Rule -----------------------------------------------------------------------------------------------------------
 
 Rule::Rule(std::string name, Root root, NodeFunction function)
-    : name_(std::move(name)), root_(std::move(root)), function_(std::move(function)) {}
+    : name_(std::move(name)),
+      root_(std::move(root)),
+      function_(std::move(function)),
+      interned_name_(interned_rule(name_)) {}
 
-Rule::Rule(std::string name, const Variable& left, const Variable& right) : name_(std::move(name)) {
+Rule::Rule(std::string name, Root root, ChangeFunction function)
+    : name_(std::move(name)),
+      root_(std::move(root)),
+      change_(std::move(function)),
+      interned_name_(interned_rule(name_)) {}
+
+Rule::Rule(std::string name, const Variable& left, const Variable& right)
+    : name_(std::move(name)), interned_name_(interned_rule(name_)) {
   if (!left.defined() || !right.defined()) throw ValueError(cat("rule ", name_, ": a side of the equation is null"));
   equation_ = std::make_unique<Equation>(name_, left, right);
   root_ = equation_->root();
@@ -126,6 +147,10 @@ Rule& Rule::doc(std::string text) { return doc_ = std::move(text), *this; }
 Rule& Rule::priority(int value) { return priority_ = value, *this; }
 Rule& Rule::depth(int levels) { return depth_ = levels, *this; }
 Rule& Rule::with_input(Root input) { return input_ = std::move(input), *this; }
+Rule& Rule::needs(std::function<void(FunctionGraph&)> preparation) {
+  return preparation_ = std::move(preparation), *this;
+}
+Rule& Rule::for_complex() { return for_complex_ = true, *this; }
 Rule& Rule::on(std::uint32_t dtypes) { return only_equation("on").dtypes = dtypes, *this; }
 Rule& Rule::when(Condition condition) {
   only_equation("when").conditions.push_back(std::move(condition));
@@ -151,6 +176,33 @@ const Variables& Rule::assumptions() const {
   return equation_ ? equation_->assumptions() : none;
 }
 Rule& Rule::sample(std::function<Variable()> expression) { return samples_.push_back(std::move(expression)), *this; }
+
+std::optional<Variables> Rule::apply(FunctionGraph& graph, const Apply& node) const {
+  if (!change_) return function_(graph, node);
+  const std::optional<Change> change = change_(graph, node);
+  if (!change || !change->removed.empty()) return std::nullopt;
+  Variables out(node.output_count());
+  for (auto& [before, after] : change->replacements) {
+    if (!before.has_owner() || !before.owner().same_as(node)) return std::nullopt;
+    out[std::size_t(before.index())] = after;
+  }
+  return out;
+}
+
+std::optional<Change> Rule::change(FunctionGraph& graph, const Apply& node) const {
+  if (change_) return change_(graph, node);
+  const std::optional<Variables> results = function_(graph, node);
+  if (!results) return std::nullopt;
+  if (results->size() != node.output_count())
+    throw InconsistencyError(cat("it gave ", results->size(), " variables for ", node.output_count(), " outputs"));
+  Change out;
+  for (std::size_t i = 0; i < results->size(); ++i) out.replacements.emplace_back(node.output(int(i)), (*results)[i]);
+  return out;
+}
+
+void Rule::prepare(FunctionGraph& graph) const {
+  if (preparation_) preparation_(graph);
+}
 
 bool Rule::may_apply(const Apply& node) const {
   if (!root_.matches(node.op())) return false;

@@ -34,8 +34,8 @@ std::size_t NodeSortHash::operator()(const NodeSort& sort) const {
   return seed ^ (seed >> 32);
 }
 
-RuleIndex::RuleIndex(std::vector<const Rule*> rules) : rules_(std::move(rules)) {
-  for (const Rule* rule : rules_) depth_ = std::max(depth_, rule->depth());
+RuleIndex::RuleIndex(SharedRules rules) : rules_(std::move(rules)) {
+  for (auto& rule : rules_) depth_ = std::max(depth_, rule->depth());
 }
 
 std::span<const int> RuleIndex::at(const Apply& node) const {

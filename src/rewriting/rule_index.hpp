@@ -23,17 +23,20 @@ struct NodeSortHash {
   std::size_t operator()(const NodeSort& sort) const;
 };
 
+using SharedRules = std::vector<std::shared_ptr<const Rule>>;
+
 class RuleIndex {
  public:
-  explicit RuleIndex(std::vector<const Rule*> rules);
-  const std::vector<const Rule*>& rules() const { return rules_; }
+  RuleIndex() = default;
+  explicit RuleIndex(SharedRules rules);
+  const SharedRules& rules() const { return rules_; }
   // Positions in rules(), in order. Thread-safe; valid as long as the index.
   std::span<const int> at(const Apply& node) const;
   // The largest number of levels of nodes below its root that any rule inspects.
   int depth() const { return depth_; }
 
  private:
-  std::vector<const Rule*> rules_;
+  SharedRules rules_;
   int depth_ = 1;
   struct Cache {
     std::shared_mutex mutex;

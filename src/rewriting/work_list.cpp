@@ -98,10 +98,14 @@ void WorkList::note_above(const FunctionGraph& graph, ApplyNode* node) {
   }
 }
 
-void WorkList::on_import(FunctionGraph& graph, const Apply& node, std::string_view) { add(graph, node); }
+void WorkList::on_import(FunctionGraph& graph, const Apply& node, std::string_view) {
+  ++changes_;
+  add(graph, node);
+}
 
 void WorkList::on_change_input(FunctionGraph& graph, const Client& client, const Variable& before, const Variable&,
                                std::string_view) {
+  ++changes_;
   if (client.node) {
     note(std::uint32_t(graph.slot(client.node)));
     note_above(graph, client.node);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bitale/core/text.hpp"
 #include "bitale/graph/function_graph.hpp"
 
 namespace bitale::rewriting {
@@ -12,14 +13,17 @@ namespace bitale::rewriting {
 class WorkList final : public Feature {
  public:
   // `levels`: how many levels below their root rules look, and thus how far above a changed node they may be affected.
-  explicit WorkList(int levels) : levels_(levels) {}
-  std::string name() const override { return "rewriting work list"; }
+  // `number` tells apart those of a graph: a function of the graph, run between the rules, may have one of its own.
+  WorkList(int levels, std::size_t number) : levels_(levels), name_(cat("rewriting work list ", number)) {}
+  std::string name() const override { return name_; }
 
   // All nodes of the graph, inputs first.
   void add_all(FunctionGraph& graph);
   // The wider surroundings of all changes since the last call of add_all or add_changed, inputs first.
   void add_changed(const FunctionGraph& graph);
   void add(const FunctionGraph& graph, const Apply& node) { note(std::uint32_t(graph.slot(node.node()))); }
+  // A number that grows with every change of the graph.
+  std::size_t changes() const { return changes_; }
   // The next node, or a null one.
   Apply next(const FunctionGraph& graph);
 
@@ -35,6 +39,8 @@ class WorkList final : public Feature {
   void note_above(const FunctionGraph& graph, ApplyNode* node);
 
   int levels_;
+  std::string name_;
+  std::size_t changes_ = 0;
   Slots all_;  // the pass over the graph, and its position
   std::size_t at_ = 0;
   Slots noted_;    // by the change in progress, in order

@@ -190,7 +190,12 @@ def test_the_graph_is_inaccessible_after_the_call():
         (lambda node: 3, "got 3"),
         (lambda node: [], "gave 0 variables for 1 outputs"),
         (lambda node: pt.sum(node.inputs[0]), "change the type"),
-        (lambda node: {node.inputs[0]: node.inputs[0]}, ""),
+        (lambda node: {node.inputs[0]: pt.sum(node.inputs[0])}, "change the type of a"),
+        (lambda node: {"drop": node.inputs}, "as keys"),
+        (
+            lambda node: {node.outputs[0]: pt.sin(node.outputs[0]), "remove": [node]},
+            "did not remove",
+        ),
         (lambda node: pt.dvector("unknown"), "unknown"),
     ],
 )

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ class Mode {
  public:
   // ValueError with a suggestion for an unknown optimizer.
   Mode(const Linker& linker, std::string optimizer);
+  // optimizer() is the query as text.
+  Mode(const Linker& linker, const RewriteQuery& query);
   const Linker& linker() const { return linker_; }
   const std::string& optimizer() const { return optimizer_; }  // "fast_run", "fast_compile", "None", ...
   const std::vector<std::string>& included() const { return included_; }
@@ -33,11 +36,13 @@ class Mode {
   const std::shared_ptr<const MakerFactory>& maker() const { return maker_; }
   // The query on optdb that the mode stands for, with the mode's own rewrites.
   RewriteQuery query() const;
+  const std::optional<RewriteQuery>& given_query() const { return given_; }  // of a mode that was made with one
   std::string str() const;
 
  private:
   Linker linker_;
   std::string optimizer_;
+  std::optional<RewriteQuery> given_;
   std::vector<std::string> included_, excluded_, required_;
   RewriteQuery own_;  // only its extra rewrites
   std::shared_ptr<const MakerFactory> maker_;

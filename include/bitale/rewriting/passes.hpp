@@ -1,6 +1,7 @@
 // Phases of optdb that are one function over the whole graph.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -20,7 +21,12 @@ struct Pass {
 struct RegisterPasses {
   RegisterPasses(std::initializer_list<Pass> passes);
 };
-// The registered passes, in order of position.
+// The library's passes, in order of position.
 std::vector<Pass> registered_passes();
+
+// Adds a pass to optdb at run time. Queries find it by its name and these tags. ValueError for a name that is taken
+// (unless `overwrite`).
+void register_pass(const std::string& name, double position, std::vector<std::string> tags,
+                   std::function<void(FunctionGraph&)> run, bool overwrite = false);
 
 }  // namespace bitale::rewriting

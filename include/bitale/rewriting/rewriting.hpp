@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,9 +26,12 @@ struct ExtraRewrite {
   std::function<void(FunctionGraph&)> function;
   double position = 0;
 };
-// An extra rewrite that applies the rule until nothing changes. The rule is kept as long as the process lives: nodes
-// refer to its name.
+// An extra rewrite that applies the rule until nothing changes.
 ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double position);
+
+struct RewriteQuery;
+// What rewrites a graph as a query says, where that is not optdb.
+using RewriteDatabase = std::function<void(FunctionGraph&, const RewriteQuery&)>;
 
 // Selects rewrites: those that carry (or are named as) any of `include` and all of `require`, but none of `exclude`.
 // Phases of the sequence at positions after the cut-off are left out.
@@ -35,6 +39,9 @@ struct RewriteQuery {
   std::vector<std::string> include = {}, require = {}, exclude = {};
   double position_cutoff = std::numeric_limits<double>::infinity();
   std::vector<std::shared_ptr<const ExtraRewrite>> extra = {};  // not included in str()
+  // Other queries for single phases, by name.
+  std::map<std::string, std::shared_ptr<const RewriteQuery>, std::less<>> subqueries = {};
+  std::shared_ptr<const RewriteDatabase> database = {};  // null: optdb
 
   RewriteQuery including(const std::vector<std::string>& tags) const;
   RewriteQuery excluding(const std::vector<std::string>& tags) const;
@@ -49,9 +56,11 @@ struct RewriteQuery {
 using RewriteDatabaseQuery = RewriteQuery;
 
 // The query of an optimizer name: None, merge, minimum_compile, fast_compile, fast_run, fast_run_stable, stabilize, o1
-// to o4, unsafe. ValueError with a suggestion for another name.
+// to o4, unsafe, or one that was registered. ValueError with a suggestion for another name.
 RewriteQuery query_of(std::string_view optimizer);
 std::vector<std::string> optimizer_names();
+// Gives a query a name, by which modes find it. ValueError for a name that is taken.
+void register_optimizer(const std::string& name, RewriteQuery query);
 
 extern const RewriteQuery OPT_NONE, OPT_MERGE, OPT_FAST_COMPILE, OPT_FAST_RUN, OPT_FAST_RUN_STABLE, OPT_STABILIZE,
     OPT_UNSAFE;
@@ -93,6 +102,8 @@ struct RewriteReport {
 // A rule that raises or changes the type of what it replaces is rolled back; config.on_opt_error decides what follows.
 void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* report = nullptr);
 
+// Copies of expressions, on the same leaves, after a change of their graph.
+Variables rewrite_graph(const Variables& expressions, const std::function<void(FunctionGraph&)>& change);
 // Rewritten copies of expressions.
 Variables rewrite_graph(const Variables& expressions, const std::vector<std::string>& include = {"canonicalize"},
                         const std::vector<std::string>& exclude = {}, RewriteReport* report = nullptr);

@@ -58,15 +58,19 @@ class Root {
   static Root traits(std::uint32_t traits);                      // elementwise operations that have all these traits
   static Root elemwise();
   static Root any();
+  // What the predicate is true of. It is asked once per kind (Op::kind()), so it must give all ops of a kind one
+  // answer; what else decides is up to the rule's function. `text` describes it.
+  static Root where(std::string text, std::function<bool(const Op&)> predicate);
   static Root number();  // of an input: a constant, or what may be a view of one
   bool matches(const Op& op) const;
   bool matches(const Variable& v) const;
   std::string str() const;
 
  private:
-  enum class Kind { Op, Scalar, Either, Traits, Elemwise, Any, Number } kind_ = Kind::Any;
-  std::vector<std::string> names_;
+  enum class Kind { Op, Scalar, Either, Traits, Elemwise, Any, Where, Number } kind_ = Kind::Any;
+  std::vector<std::string> names_;  // of a predicate: its text
   std::uint32_t traits_ = 0;
+  std::function<bool(const Op&)> predicate_;
 };
 
 // ---- patterns -------------------------------------------------------------------------------------------------------
@@ -108,9 +112,18 @@ inline constexpr std::size_t inputs_looked_at = 3;
 // One replacement per output (a null variable leaves that output), or none.
 using NodeFunction = std::function<std::optional<Variables>(FunctionGraph&, const Apply&)>;
 
+// What a rule changes, where this may be other variables than its node's outputs: variables of the graph, each with
+// what replaces it, and nodes that must have left the graph when that is done.
+struct Change {
+  Replacements replacements = {};
+  std::vector<Apply> removed = {};
+};
+using ChangeFunction = std::function<std::optional<Change>(FunctionGraph&, const Apply&)>;
+
 class Rule {
  public:
   Rule(std::string name, Root root, NodeFunction function);
+  Rule(std::string name, Root root, ChangeFunction function);
   Rule(std::string name, const Variable& left, const Variable& right);
   Rule(const Rule&) = delete;
   Rule& operator=(const Rule&) = delete;
@@ -127,6 +140,11 @@ class Rule {
   Rule& depth(int levels);    // how many levels of nodes below its root a function looks at; default 2
   // Tries a function only on nodes that have one of these as an input.
   Rule& with_input(Root input);
+  // What a graph needs before the rule is tried on it, such as a feature: called whenever rules begin to go over a
+  // graph.
+  Rule& needs(std::function<void(FunctionGraph&)> preparation);
+  // Tries a function on nodes of complex tensors, too. Other rules are written for real numbers.
+  Rule& for_complex();
   // Of equations:
   Rule& on(std::uint32_t dtypes);  // dtypes of the pattern variables; default: floats
   Rule& when(Condition condition);
@@ -155,7 +173,11 @@ class Rule {
   Rule& sample(std::function<Variable()> expression);
 
   // -- use --
-  std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const { return function_(graph, node); }
+  // What replaces the node's outputs, if the rule applies and changes nothing else.
+  std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const;
+  // What the rule changes. InconsistencyError when it does not give one variable per output.
+  std::optional<Change> change(FunctionGraph& graph, const Apply& node) const;
+  void prepare(FunctionGraph& graph) const;
   // Whether the rule is worth trying, judged by the node's op and by the kinds of its first inputs (RuleIndex).
   bool may_apply(const Apply& node) const;
   const std::string& name() const { return name_; }
@@ -165,6 +187,9 @@ class Rule {
   int priority() const { return priority_; }
   int depth() const { return depth_; }
   const Equation* equation() const { return equation_.get(); }
+  const ChangeFunction& change_function() const { return change_; }  // empty for other rules
+  bool is_for_complex() const { return for_complex_; }
+  const char* interned_name() const { return interned_name_; }  // lives as long as the process
   bool is_more_accurate() const { return more_accurate_; }
   bool is_wider_domain() const { return wider_domain_; }
   bool has_no_signed_zeros() const { return no_signed_zeros_; }
@@ -184,10 +209,13 @@ class Rule {
   Root root_;
   std::optional<Root> input_;
   NodeFunction function_;
+  ChangeFunction change_;  // instead of function_
+  std::function<void(FunctionGraph&)> preparation_;
+  const char* interned_name_;
   std::unique_ptr<Equation> equation_;
   std::vector<std::string> tags_;
   int priority_ = 0, depth_ = 2;
-  bool more_accurate_ = false, wider_domain_ = false, no_signed_zeros_ = false;
+  bool more_accurate_ = false, wider_domain_ = false, no_signed_zeros_ = false, for_complex_ = false;
   std::vector<std::vector<double>> points_;
   std::vector<double> constants_{2, 3, -1.5}, differences_;
   std::vector<std::function<Variable()>> samples_;
@@ -213,6 +241,10 @@ struct RegisterRules {
 
 // Adds rules to optdb at run time. ValueError for a name that is taken (unless `overwrite`) or a rule without a phase.
 void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = false);
+// Adds a rule to one phase, where queries find it by its name and exactly these tags. The same rule may be in several
+// phases. ValueError for a phase that does not exist, and for a name that is taken (unless `overwrite`).
+void register_rule(std::string_view phase, std::shared_ptr<const Rule> rule, std::vector<std::string> tags,
+                   bool overwrite = false);
 
 // ---- checking -------------------------------------------------------------------------------------------------------
 // The result of checking a rule.

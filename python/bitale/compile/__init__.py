@@ -21,6 +21,7 @@ from bitale.compile.function import Function, function, function_dump
 from bitale.compile.io import Container, In, Out, SymbolicInput, SymbolicOutput
 from bitale.compile.maker import FunctionMaker, std_fgraph
 from bitale.compile.mode import (
+    REWRITERS,
     Mode,
     get_default_mode,
     get_mode,
@@ -98,6 +99,7 @@ _LATER = {
         ),
         "bitale.compile.mode",
     ),
+    **dict.fromkeys(REWRITERS, "bitale.compile.rewriters"),
     **dict.fromkeys(
         ("MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"), "bitale.compile.monitor"
     ),
@@ -108,6 +110,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
+    if name.startswith("OPT_"):
+        return getattr(importlib.import_module("bitale.compile.rewriters"), name)
     if name == "monitor":
         return importlib.import_module("bitale.compile.monitor")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

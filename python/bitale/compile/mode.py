@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from bitale import _core
@@ -24,9 +25,20 @@ __all__ = [
     "mode_names",
     "register_linker",
     "register_mode",
-]
+]  # and those of bitale.compile.rewriters
 
 Mode.__module__ = __name__
+
+# What bitale.compile.rewriters has.
+REWRITERS = (
+    "AddDestroyHandler",
+    "AddFeatureOptimizer",
+    "PrintCurrentFunctionGraph",
+    "local_useless",
+    "optdb",
+    "predefined_optimizers",
+    "register_optimizer",
+)
 
 
 def register_linker(name: str, linker: Linker) -> None:
@@ -89,11 +101,13 @@ def __getattr__(name: str) -> Any:
         return _core.get_mode(name)
     if name == "predefined_modes":
         return {**{each: _core.get_mode(each) for each in mode_names()}, **_core.registered_modes()}
+    if name in REWRITERS or name.startswith("OPT_"):
+        return getattr(importlib.import_module("bitale.compile.rewriters"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def stored_mode(
-    linker: Linker, optimizer: str, included: Any, excluded: Any, required: Any, maker: Any = None
+    linker: Linker, optimizer: Any, included: Any, excluded: Any, required: Any, maker: Any = None
 ) -> Mode:
     """The Mode that pickle has stored."""
     mode = _core.mode_of_stored(linker, optimizer, included, excluded, required)

@@ -18,10 +18,6 @@ __all__ = ["MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"]
 NodeFunction = Callable[[Any, int, Any, Any], Any]
 
 
-def _optimizer(given: str) -> str:
-    return config.optimizer if given == "default" else given
-
-
 def _watched(
     before: NodeFunction | None, after: NodeFunction | None, fgraph: Any, i: int, node: Any, fn: Any
 ) -> None:
@@ -35,17 +31,17 @@ def _watched(
 def MonitorMode(
     pre_func: NodeFunction | None = None,
     post_func: NodeFunction | None = None,
-    optimizer: str = "default",
+    optimizer: Any = "default",
     linker: str | Linker = "opwise",
+    db: Any = None,
 ) -> Mode:
     """A mode that calls functions of yours around each node (PyTensor's MonitorMode).
 
     pre_func(fgraph, i, node, fn) is called before node, the i-th, and post_func after it; fn.inputs and fn.outputs are
-    lists of [value]. optimizer: which rewrites; "default": config.optimizer. linker: what runs each node.
+    lists of [value]. optimizer, db: which rewrites, as of Mode. linker: what runs each node.
     """
     return Mode(
-        WrapLinker([linker], functools.partial(_watched, pre_func, post_func)),
-        _optimizer(optimizer),
+        WrapLinker([linker], functools.partial(_watched, pre_func, post_func)), optimizer, db
     )
 
 
@@ -79,18 +75,19 @@ def NanGuardMode(
     nan_is_error: bool | None = None,
     inf_is_error: bool | None = None,
     big_is_error: bool | None = None,
-    optimizer: str = "default",
+    optimizer: Any = "default",
     linker: Any = None,
+    db: Any = None,
     action: str | None = None,
 ) -> Mode:
     """A mode that lets no nan, no infinity and no magnitude above 1e10 pass (PyTensor's NanGuardMode).
 
     It looks at inputs and constants, then at every result. What is left out is as the flags NanGuardMode__nan_is_error,
     __inf_is_error, __big_is_error and __action say. action: "raise" a NanGuardError, an AssertionError as in PyTensor;
-    "warn" by logging; or start "pdb". linker: accepted and ignored, it is the virtual machine. ValueError when nothing
-    is an error, or for another action.
+    "warn" by logging; or start "pdb". optimizer, db: which rewrites, as of Mode. linker: accepted and ignored, it is the
+    virtual machine. ValueError when nothing is an error, or for another action.
     """
     action = config.NanGuardMode__action if action is None else action
     report = {"warn": _log_error, "pdb": _start_debugger}.get(action)
     guard = _core.make_nan_guard_linker(nan_is_error, inf_is_error, big_is_error, action, report)
-    return Mode(guard, _optimizer(optimizer))
+    return Mode(guard, optimizer, db)

@@ -40,15 +40,25 @@ __all__ = [
     "toposort",
     "variable_depends_on",
     "vectorize_graph",
+    "RewriteDatabaseQuery",
+    "graph_rewriter",
     "node_rewriter",
     "rewrite_graph",
     "wrap_py",
 ]
 
+# Where names are that few programs need.
+_LATER = {
+    "RewriteDatabaseQuery": "bitale.graph.rewriting.db",
+    "graph_rewriter": "bitale.graph.rewriting.basic",
+    "node_rewriter": "bitale.graph.rewriting.basic",
+    "rewrite_graph": "bitale.graph.rewriting.utils",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("node_rewriter", "rewrite_graph"):  # from a module that imports this one
-        return getattr(importlib.import_module("bitale.rewrite"), name)
+    if name in _LATER:  # from modules that import this one
+        return getattr(importlib.import_module(_LATER[name]), name)
     if name in (
         "basic",
         "features",
@@ -56,6 +66,7 @@ def __getattr__(name: str) -> Any:
         "null_type",
         "op",
         "replace",
+        "rewriting",
         "traversal",
         "type",
         "utils",

@@ -43,6 +43,7 @@ def _class(
         make,
         module="bitale.scalar",
         holds=lambda op: _scalar_name(op) in functions,
+        among=functions,
         bases=bases,
         **members,
     )

@@ -456,7 +456,9 @@ def _reduction(name: str, doc: str, function: str, scalar_op: str) -> typing.Any
     def holds(op: typing.Any) -> bool:
         return isinstance(op, CAReduce) and dict(op.__props__).get("name") == function
 
-    return _class(name, doc, make, holds=holds, function=function, scalar_op=scalar_op)
+    return _class(
+        name, doc, make, holds=holds, among=("CAReduce",), function=function, scalar_op=scalar_op
+    )
 
 
 Sum = _reduction(

@@ -79,8 +79,12 @@ Parameters
 ----------
 linker : str or Linker, optional
     How the graph is run; by default config.linker.
-optimizer : str or None
-    Which rewrites are applied; None for none.
+optimizer : str, RewriteDatabaseQuery, GraphRewriter or None
+    Which rewrites are applied: the name of a query ("default" for
+    config.optimizer), a query, or a rewriter, which is then all that is done;
+    None for none.
+db : RewriteDatabase, optional
+    The database that is queried; by default optdb.
 
 See Also
 --------

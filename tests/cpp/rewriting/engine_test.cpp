@@ -10,9 +10,11 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/passes.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "ops/inplace.hpp"
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
@@ -406,6 +408,144 @@ TEST_CASE("rules can be added and overwritten at run time") {
   CHECK_THROWS_AS(register_rules(declare(3)), ValueError);
   register_rules(declare(3), true);
   CHECK(rewritten(tan(sin(x)), only("test_runtime")) == "3 * x");
+}
+
+TEST_CASE("a rule is registered in phases, with tags of its own; passes are registered at positions") {
+  auto x = vector("x");
+  const auto rule = std::make_shared<const Rule>(
+      "test_in_phases", Root::where("arctan", [](const Op& op) { return op.elementwise() != nullptr; }),
+      [](FunctionGraph&, const Apply& node) -> std::optional<Change> {
+        if (std::string_view(node.op().elementwise()->name) != "arctan") return std::nullopt;
+        return Change{{{node.output(), sin(node.input(0))}}};
+      });
+  register_rule(rewriting::canonicalize, rule, {"test_tag"});
+  register_rule(specialize, rule, {"test_tag", "test_late"});
+  CHECK_THROWS_WITH_AS(register_rule(specialize, rule, {}), doctest::Contains("exists already"), ValueError);
+  CHECK_THROWS_WITH_AS(register_rule("specialise", rule, {}), doctest::Contains("no phase of rules"), ValueError);
+  CHECK(rewritten(arctan(x)) == "arctan(x)");
+  CHECK(rewritten(arctan(x), OPT_FAST_RUN.including({"test_tag"})) == "sin(x)");
+  CHECK(rewritten(arctan(x), only("test_in_phases")) == "sin(x)");
+  RewriteReport report;
+  rewrite_graph(arctan(x), {"test_tag"}, {}, &report);
+  CHECK(report.phases.size() == 2);
+  RewriteQuery by_phase = only("test_tag");
+  by_phase.subqueries["canonicalize"] = std::make_shared<const RewriteQuery>(only("test_late"));
+  FunctionGraph graph = graph_of(arctan(x));
+  RewriteReport of_subquery;
+  rewrite(graph, by_phase, &of_subquery);
+  REQUIRE(of_subquery.phases.size() == 1);
+  CHECK(of_subquery.phases[0].name == "specialize");
+  // A rule that is overwritten leaves all of its phases.
+  const auto other = std::make_shared<const Rule>(
+      "test_in_phases", Root::scalar({"arctan"}),
+      [](FunctionGraph&, const Apply& node) -> std::optional<Variables> { return Variables{cos(node.input(0))}; });
+  CHECK_THROWS_AS(register_rule(stabilize, other, {}), ValueError);
+  register_rule(stabilize, other, {"test_tag"}, true);
+  CHECK(OptDB::instance().phases_of(*other) == std::vector<std::string>{"stabilize"});
+  CHECK(rewritten(arctan(x), only("test_tag")) == "cos(x)");
+
+  int runs = 0;
+  register_pass("test_pass", 1.25, {"test_tag"}, [&](FunctionGraph&) { ++runs; });
+  CHECK_THROWS_AS(register_pass("test_pass", 1.25, {}, [](FunctionGraph&) {}), ValueError);
+  rewritten(arctan(x), only("test_tag"));
+  rewritten(arctan(x), only("test_pass"));
+  rewritten(arctan(x));
+  CHECK(runs == 2);
+  register_pass(
+      "test_pass", 1.25, {}, [](FunctionGraph&) {}, true);
+  rewritten(arctan(x), only("test_pass"));
+  CHECK(runs == 2);
+}
+
+TEST_CASE("a rule may replace other variables than its node's, and say what must be gone then") {
+  const config::Change policy("on_opt_error", "raise");
+  auto x = vector("x");
+  // Of sin(exp(x)): the exponential, by x.
+  const auto rule = [](bool with_exponential) {
+    return std::make_shared<const Rule>(
+        "test_below", Root::scalar({"sin"}), [=](FunctionGraph&, const Apply& node) -> std::optional<Change> {
+          const Variable below = node.input(0);
+          if (!below.has_owner()) return std::nullopt;
+          return Change{{{below, below.owner().input(0)}}, {with_exponential ? below.owner() : node}};
+        });
+  };
+  const auto query = [](std::shared_ptr<const Rule> of) {
+    return OPT_NONE.registering({extra_rewrite(std::move(of), 1)});
+  };
+  CHECK(rewritten(sin(exp(x)) + exp(x), query(rule(true))) == "sin(x) + x");
+  auto graph = graph_of(sin(exp(x)));
+  CHECK_THROWS_WITH_AS(rewrite(graph, query(rule(false))), doctest::Contains("test_below"), InconsistencyError);
+  CHECK(text(graph) == "sin(exp(x))");
+  graph.check_integrity();
+  CHECK(!rule(true)->apply(graph, graph.outputs()[0].owner()));
+}
+
+TEST_CASE("rules walk over a graph once, in an order; functions of the graph run before and after them") {
+  const config::Change policy("on_opt_error", "raise");
+  auto x = vector("x");
+  std::vector<std::string> seen;
+  const auto rule = std::make_shared<const Rule>(
+      "test_walk", Root::any(), [&](FunctionGraph&, const Apply& node) -> std::optional<Variables> {
+        seen.emplace_back(node.op().elementwise() ? node.op().elementwise()->name : node.op().name());
+        if (seen.back() != "tan") return std::nullopt;
+        return Variables{sinh(cosh(node.input(0)))};
+      });
+  const auto visited = [&](Order order, bool visits_new_nodes) {
+    FunctionGraph graph = graph_of(exp(tan(sin(x))) + cos(sin(x)));
+    RewriteReport report;
+    Session session(report);
+    seen.clear();
+    run({.name = "test", .rules = RuleIndex({rule}), .order = order, .visits_new_nodes = visits_new_nodes}, graph,
+        session);
+    CHECK(text(graph) == "exp(sinh(cosh(sin(x)))) + cos(sin(x))");
+    CHECK(report.hits("test_walk") == 1);
+    graph.check_integrity();
+    CHECK(graph.features().empty());
+    return join(seen, " ");
+  };
+  CHECK(visited(Order::in_to_out, false) == "sin tan exp cos add");
+  CHECK(visited(Order::in_to_out, true) == "sin tan exp cos add cosh sinh");
+  CHECK(visited(Order::out_to_in, false) == "add cos exp tan sin");
+  CHECK(visited(Order::out_to_in, true) == "add cos exp tan sinh cosh sin");
+  CHECK(visited(Order::depth_first, false) == "add exp tan sin cos");
+
+  // A function of the graph that changes it is run again, after the rules have gone over what it has changed.
+  int runs = 0;
+  const auto to_tan = [&](FunctionGraph& graph) {
+    ++runs;
+    const Apply top = graph.outputs()[0].owner();
+    if (std::string_view(top.op().elementwise()->name) == "arctan") graph.replace(top.output(), tan(x), "test");
+  };
+  const auto rewritten_by = [&](Stage stage) {
+    FunctionGraph graph({x}, {arctan(x)}, false);
+    RewriteReport report;
+    Session session(report);
+    stage.rules = RuleIndex({rule});
+    run(stage, graph, session);
+    graph.check_integrity();
+    return text(graph);
+  };
+  CHECK(rewritten_by({.name = "test", .first = {{"to_tan", to_tan}}}) == "sinh(cosh(x))");
+  CHECK(rewritten_by({.name = "test", .last = {{"to_tan", to_tan}}}) == "sinh(cosh(x))");
+  CHECK(runs > 2);
+  const auto grow = [](FunctionGraph& graph) { graph.replace(graph.outputs()[0], graph.outputs()[0] * 2, "test"); };
+  CHECK_THROWS_WITH_AS(rewritten_by({.name = "test", .last = {{"grow", grow}}}), doctest::Contains("they loop"),
+                       InconsistencyError);
+}
+
+TEST_CASE("optimizers can be registered, and modes made of queries") {
+  register_optimizer("test_optimizer", OPT_FAST_RUN.excluding({"cancelling"}));
+  auto x = vector("x"), y = vector("y");
+  CHECK(rewritten(x * y / y, query_of("test_optimizer")) == "x * y / y");
+  for (auto name : {"test_optimizer", "fast_run"}) CHECK_THROWS_AS(register_optimizer(name, OPT_NONE), ValueError);
+  int asked = 0;
+  RewriteQuery other = only("a tag of another database");
+  other.database = std::make_shared<const RewriteDatabase>([&](FunctionGraph&, const RewriteQuery& query) {
+    CHECK(query.include == std::vector<std::string>{"a tag of another database"});
+    ++asked;
+  });
+  CHECK(rewritten(x * y / y, other) == "x * y / y");
+  CHECK(asked == 1);
 }
 
 TEST_CASE("equations match in either order, on any rank, with constants of any dtype, and conditions") {

@@ -11,7 +11,7 @@ using namespace bitale;
 TEST_CASE("every rule holds, and its claims are true") {
   const config::Change strict("on_opt_error", "raise");
   int equations = 0;
-  for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules()) {
+  for (auto& rule : rewriting::OptDB::instance().rules()) {
     if (rule->name().starts_with("test_")) continue;  // registered by other tests
     const rewriting::CheckReport report = rewriting::verify_rule(*rule);
     CHECK_MESSAGE(report.ok(), report.str());

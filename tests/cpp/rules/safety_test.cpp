@@ -22,9 +22,9 @@ namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<const Rule*> shipped_rules() {
-  std::vector<const Rule*> out;
-  for (const Rule* rule : rewriting::OptDB::instance().rules())
+rewriting::SharedRules shipped_rules() {
+  rewriting::SharedRules out;
+  for (auto& rule : rewriting::OptDB::instance().rules())
     if (!rule->name().starts_with("test_")) out.push_back(rule);  // test_: registered by other tests
   return out;
 }
@@ -135,7 +135,7 @@ TEST_CASE("no ordinary query makes a constant of a float expression that can be 
 TEST_CASE("no rule makes a constant of a float expression that can be nan") {
   const config::Change strict("on_opt_error", "raise");
   int checked = 0;
-  for (const Rule* rule : shipped_rules()) {
+  for (auto& rule : shipped_rules()) {
     CAPTURE(rule->name());
     Variables expressions;
     if (rule->equation()) {
@@ -153,7 +153,7 @@ TEST_CASE("no rule makes a constant of a float expression that can be nan") {
 
 TEST_CASE("rules that lose a nan for a constant run only on request") {
   auto x = vector("x"), y = vector("y");
-  for (const Rule* rule : shipped_rules()) {
+  for (auto& rule : shipped_rules()) {
     if (!rule->has_tag(rewriting::unsafe_nan) || !rule->equation()) continue;
     CAPTURE(rule->name());
     const auto left = left_side(*rule, DType::Float64);
@@ -175,7 +175,7 @@ TEST_CASE("rules that lose a nan for a constant run only on request") {
 
 TEST_CASE("rules that change results on part of the domain have the tag `domain`") {
   int declared = 0;
-  for (const Rule* rule : shipped_rules()) {
+  for (auto& rule : shipped_rules()) {
     CAPTURE(rule->name());
     const bool changes = rule->is_wider_domain() || !rule->differences().empty();
     CHECK(rule->has_tag("domain") == changes);
@@ -198,7 +198,7 @@ TEST_CASE("rules that change results on part of the domain have the tag `domain`
     RewriteReport report;
     rewrite(usual, OPT_FAST_RUN, &report);
     std::uint64_t hits = 0;
-    for (const Rule* rule : shipped_rules())
+    for (auto& rule : shipped_rules())
       if (rule->has_tag("domain")) hits += report.hits(rule->name());
     CHECK_MESSAGE(hits > 0, "the strict query excludes no rule");
   }

@@ -50,7 +50,7 @@ Array value_for(const Variable& leaf, int seed) {
 
 TEST_CASE("every function rule fires on its samples and keeps the value") {
   const config::Change strict("on_opt_error", "raise");
-  for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules()) {
+  for (auto& rule : rewriting::OptDB::instance().rules()) {
     if (rule->equation() || rule->name().starts_with("test_")) continue;  // test_: of other tests
     CAPTURE(rule->name());
     CHECK_MESSAGE(!rule->samples().empty(), "no sample");
@@ -79,7 +79,7 @@ TEST_CASE("every function rule fires on its samples and keeps the value") {
 TEST_CASE("every rule fires on its own sample, run by the engine") {
   const config::Change strict("on_opt_error", "raise");
   int idle = 0;
-  for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules()) {
+  for (auto& rule : rewriting::OptDB::instance().rules()) {
     if (rule->name().starts_with("test_")) continue;
     CAPTURE(rule->name());
     Variables samples;

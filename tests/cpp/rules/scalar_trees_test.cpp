@@ -109,10 +109,10 @@ Variable random_constant(Random& random) {
       Array(number).astype(dtype == DType::Float32 && std::isfinite(float(number)) ? dtype : DType::Float64));
 }
 
-const std::vector<const rewriting::Rule*>& equations() {
-  static const auto& rules = *new std::vector<const rewriting::Rule*>([] {
-    std::vector<const rewriting::Rule*> out;
-    for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules())
+const rewriting::SharedRules& equations() {
+  static const auto& rules = *new rewriting::SharedRules([] {
+    rewriting::SharedRules out;
+    for (auto& rule : rewriting::OptDB::instance().rules())
       if (rule->equation() && !rule->name().starts_with("test_")) out.push_back(rule);
     return out;
   }());

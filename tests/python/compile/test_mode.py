@@ -39,8 +39,8 @@ def test_linkers_by_name():
     with bt.config.change_flags(linker="vm"):
         assert bt.Mode(None).linker == "vm"
     assert (
-        bt.Mode("vm", "default").optimizer == bt.config.optimizer
-        and bt.Mode("vm", None).optimizer == "None"
+        "fast_run" in bt.Mode("vm", "default").provided_optimizer.include
+        and bt.Mode("vm", None).provided_optimizer.include == ()
     )
 
 

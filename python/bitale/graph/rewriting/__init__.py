@@ -1,0 +1,16 @@
+"""Rewriting of graphs, under PyTensor's names; `bitale.rewrite` has what is Bitale's own."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from bitale.graph.rewriting.utils import rewrite_graph
+
+__all__ = ["rewrite_graph"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("basic", "db", "kanren", "reachability", "unify", "utils"):
+        return importlib.import_module(f"bitale.graph.rewriting.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
