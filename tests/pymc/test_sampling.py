@@ -11,7 +11,7 @@ import bitale.pytensor
 pytest.importorskip("nutpie")
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(pm.__version__ < "6.4", reason="needs PyMC 6.4"),
+    pytest.mark.skipif(pm.__version__ < "6", reason="needs PyMC 6.4"),
 ]
 FEW = dict(draws=20, tune=20, chains=2, progressbar=False)
 

@@ -51,8 +51,6 @@ __all__ = [
     "NotConverted",
     "Report",
     "as_default",
-    "batched",
-    "c_model",
     "converts",
     "from_pytensor",
     "function",
@@ -60,38 +58,12 @@ __all__ = [
 ]
 
 
+# Names whose modules import PyMC or nutpie.
+_LATER = {"batched": "batched_model", "c_model": "c_functions", "nutpie": "nutpie"}
+
+
 def __getattr__(name: str) -> Any:
-    """The module `nutpie`, which imports nutpie."""
-    if name != "nutpie":
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module("bitale.pytensor.nutpie")
-
-
-def c_model(model: Any, **options: Any) -> Any:
-    """A PyMC model as C functions, compiled by Bitale, for samplers that are written in other languages.
-
-    `compiled_logp_func` and `compiled_expand_func` of the result have the attributes `address`, `ctypes` and `cffi`, as functions of Numba have.
-    They are called with a point, the free variables on the unconstrained scale, of `n_dim` numbers; the latter writes the `n_expanded` numbers
-    of all variables, which `variables` names. `initial_point_func(seed)` gives start values. Any number of threads may call all of
-    these at once, and addresses are valid until the process ends, even if the result is gone. Shared data have the values of this moment; `with_data` gives a model with others.
-    Options: var_names, initial_points, jitter_rvs and default_initialization_strategy, as of `nutpie.compile_model`. ImportError without PyMC; TypeError,
-    ValueError, KeyError and ConversionError as that.
-    """
-    _versions.check("pymc", "bitale.pytensor.c_model")
-    from bitale.pytensor.c_functions import compile_c_model
-
-    return compile_c_model(model, **options)
-
-
-def batched(model: Any, chains: int | None = None, **options: Any) -> Any:
-    """A PyMC model whose log density and gradient are evaluated at many points by one call, for samplers of many chains.
-
-    chains: how many points; None: any number. The result is called with a matrix, whose rows are points on the unconstrained scale, and returns
-    their log densities and gradients; `logp(points)` returns only the former, `initial_points(seed)` start values, and `variables(points)` the
-    model's variables by name. Options: var_names, initial_points and jitter_rvs, as of `nutpie.compile_model`. Shared data have the values of this moment.
-    ImportError without PyMC; TypeError, ValueError and KeyError as that.
-    """
-    _versions.check("pymc", "bitale.pytensor.batched")
-    from bitale.pytensor.batched_model import batched_model
-
-    return batched_model(model, chains, **options)
+    module = importlib.import_module(f"{__name__}.{_LATER[name]}")
+    return getattr(module, name, module)

@@ -75,7 +75,7 @@ class BatchedModel:
         return {**found, **dict(zip(self.graph.names, self.expand(points)))}
 
 
-def batched_model(
+def batched(
     model: Any,
     chains: int | None = None,
     *,
@@ -83,7 +83,12 @@ def batched_model(
     initial_points: Any = None,
     jitter_rvs: Any = None,
 ) -> BatchedModel:
-    """See `bitale.pytensor.batched`."""
+    """A PyMC model whose log density and gradient are evaluated at many points by one call, for samplers of many chains.
+
+    chains: how many points; None: any number. The result is called with a matrix, whose rows are points on the unconstrained scale, and returns
+    their log densities and gradients; `logp(points)` returns only the former, `initial_points(seed)` start values, and `variables(points)` the
+    model's variables by name. Other options, and errors: as of `nutpie.compile_model`. Shared data have the values of this moment.
+    """
     var_names = None if var_names is None else list(var_names)
     require_continuous(model, "batched", var_names or ())
     if chains is not None and (

@@ -170,7 +170,7 @@ def _with_values(function: bt.Function, values: dict[str, np.ndarray]) -> bt.Fun
     return function.copy(swap=swap) if swap else function
 
 
-def compile_c_model(
+def c_model(
     model: Any,
     *,
     who: str = "c_model",
@@ -179,7 +179,14 @@ def compile_c_model(
     jitter_rvs: Any = None,
     default_initialization_strategy: str = "support_point",
 ) -> CModel:
-    """See `bitale.pytensor.c_model`. who: the function that is to be named in errors."""
+    """A PyMC model as C functions, compiled by Bitale, for samplers that are written in other languages.
+
+    `compiled_logp_func` and `compiled_expand_func` of the result have the attributes `address`, `ctypes` and `cffi`, as functions of Numba have.
+    They are called with a point, the free variables on the unconstrained scale, of `n_dim` numbers; the latter writes the `n_expanded` numbers
+    of all variables, which `variables` names. `initial_point_func(seed)` gives start values. Any number of threads may call all of
+    these at once, and addresses are valid until the process ends, even if the result is gone. Shared data have the values of this moment; `with_data` gives a model with others.
+    Options, and errors: as of `nutpie.compile_model`, for which `who` is another name in errors.
+    """
     var_names = None if var_names is None else list(var_names)
     require_continuous(model, who, var_names or ())
     # What PyMC evaluates on the way is not to be compiled by other backends.

@@ -9,9 +9,9 @@ import numpy as np
 
 import bitale.tensor as pt
 from bitale._core import lu_factor_of_diagonals
-from bitale.pytensor.linalg import _aligned
+from bitale.pytensor.linalg import _aligned, aligned
 from bitale.pytensor.op_imports import decompositions as of
-from bitale.pytensor.registry import Misdeclared, NotConverted, converts
+from bitale.pytensor.registry import Misdeclared, NotConverted, converts, forwards
 
 
 @converts(*of("QR"), batched=True)
@@ -29,12 +29,6 @@ def _qr(op: Any, node: Any, x: Any) -> Any:
     return pt.concatenate([made, zeros], axis=-2)
 
 
-@converts(*of("SVD"), batched=True)
-def _svd(op: Any, node: Any, x: Any) -> Any:
-    (x,) = _aligned(node, (x,))
-    return pt.linalg.svd(x, full_matrices=op.full_matrices, compute_uv=op.compute_uv)
-
-
 @converts(*of("Eigh"), batched=True)
 def _eigh(op: Any, node: Any, *given: Any) -> Any:
     lower = (
@@ -48,16 +42,6 @@ def _eigh(op: Any, node: Any, *given: Any) -> Any:
 def _eigvalsh(op: Any, node: Any, *given: Any) -> Any:
     a, *b = _aligned(node, given)
     return pt.linalg.eigvalsh(a, b[0] if b else None, lower=op.lower)
-
-
-@converts(*of("Eig"), batched=True)
-def _eig(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.eig(x)
-
-
-@converts(*of("MatrixPinv"), batched=True)
-def _pinv(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.pinv(*_aligned(node, (x,)))
 
 
 @converts(*of("Lstsq"))
@@ -87,33 +71,11 @@ def _tensorsolve(op: Any, node: Any, a: Any, b: Any) -> Any:
     return solution
 
 
-@converts(*of("LUFactor"), batched=True)
-def _lu_factor(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.lu_factor(*_aligned(node, (x,)))
-
-
-@converts(*of("PivotToPermutations"), batched=True)
-def _permutation(op: Any, node: Any, pivots: Any) -> Any:
-    return pt.linalg.pivot_to_permutation(pivots, inverse=op.inverse)
-
-
 @converts(*of("LU"), batched=True)
 def _lu(op: Any, node: Any, x: Any) -> Any:
     return pt.linalg.lu(
         pt.cast(x, node.outputs[-1].type.dtype), permute_l=op.permute_l, p_indices=op.p_indices
     )
-
-
-@converts(*of("Schur"), batched=True)
-def _schur(op: Any, node: Any, x: Any) -> Any:
-    (x,) = _aligned(node, (x,))
-    return pt.linalg.schur(x, sort=op.sort)
-
-
-@converts(*of("QZ"), batched=True)
-def _qz(op: Any, node: Any, a: Any, b: Any) -> Any:
-    a, b = _aligned(node, (a, b))
-    return pt.linalg.qz(a, b, sort=op.sort, return_eigenvalues=op.return_eigenvalues)
 
 
 @converts(*of("LUFactorTridiagonal"), batched=True)
@@ -131,11 +93,17 @@ def _tridiagonal_lu_solve(op: Any, node: Any, *inputs: Any) -> Any:
     )
 
 
-@converts(*of("Expm"), batched=True)
-def _expm(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.expm(*_aligned(node, (x,)))
-
-
-@converts(*of("TRSYL"), batched=True)
-def _trsyl(op: Any, node: Any, a: Any, b: Any, c: Any) -> Any:
-    return pt.linalg.solve_sylvester(*_aligned(node, (a, b, c)))
+for _name, _function, *_attributes in (
+    ("SVD", pt.linalg.svd, "full_matrices", "compute_uv"),
+    ("MatrixPinv", pt.linalg.pinv),
+    ("LUFactor", pt.linalg.lu_factor),
+    ("Schur", pt.linalg.schur, "sort"),
+    ("QZ", pt.linalg.qz, "sort", "return_eigenvalues"),
+    ("Expm", pt.linalg.expm),
+    ("TRSYL", pt.linalg.solve_sylvester),
+):
+    converts(*of(_name), batched=True)(aligned(_function, *_attributes))
+converts(*of("Eig"), batched=True)(forwards(pt.linalg.eig))
+converts(*of("PivotToPermutations"), batched=True)(
+    forwards(pt.linalg.pivot_to_permutation, "inverse")
+)

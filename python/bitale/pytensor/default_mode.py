@@ -17,7 +17,7 @@ from bitale.pytensor.versions import parsed
 
 @dataclasses.dataclass(frozen=True)
 class Replaced:
-    """An object of PyMC that `as_default` replaces. tried: the versions of PyMC with which this was tested; the first is the oldest that has it."""
+    """An object of PyMC 6 that `as_default` replaces. tried: the versions of PyMC with which this was tested."""
 
     module: str
     name: str
@@ -47,9 +47,11 @@ def _samplers(own: Callable[..., Any]) -> Callable[..., Any]:
 
 REPLACED = (
     # PyMC chooses nutpie for this linker and JAX's only.
-    Replaced("pymc.sampling.mcmc", "NumbaLinker", ("6.4.0",), lambda own: own | BitaleLinker),
+    Replaced(
+        "pymc.sampling.mcmc", "NumbaLinker", ("6.3.2", "6.4.0"), lambda own: own | BitaleLinker
+    ),
     # It names Numba as nutpie's backend for modes that it does not know.
-    Replaced("pymc.sampling.mcmc", "_sample_external_nuts", ("6.4.0",), _samplers),
+    Replaced("pymc.sampling.mcmc", "_sample_external_nuts", ("6.3.2", "6.4.0"), _samplers),
 )
 
 
@@ -66,7 +68,7 @@ class AsDefault:
         with contextlib.ExitStack() as undo:
             undo.enter_context(nothing_else_compiles())
             for row in REPLACED:
-                if version < parsed(row.tried[0]):
+                if version < (6,):  # whose `pm.sample` takes nutpie only when it is named
                     continue
                 module = importlib.import_module(row.module)
                 own = getattr(module, row.name, None)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Callable
 
 from pytensor.graph.basic import Constant
 
 import bitale.tensor as pt
-from bitale.pytensor.registry import Converter, NotConverted, converts
+from bitale.pytensor.registry import Converter, NotConverted, converts, forwards
 from bitale.tensor import formula_classes
 
 
@@ -21,11 +21,6 @@ def _of(module: str, *names: str) -> tuple[type, ...]:
     return tuple(
         cls for cls in (getattr(there, name, None) for name in names) if isinstance(cls, type)
     )
-
-
-@converts(*_of("extra_ops", "CpuContiguous"))
-def _same(op: Any, node: Any, x: Any) -> Any:
-    return x
 
 
 def _by_formula(name: str) -> Converter:
@@ -45,6 +40,15 @@ for _module, _name in (
     ("basic", "Choose"),
 ):
     converts(*_of(_module, _name))(_by_formula(_name))
+
+
+converts(*_of("extra_ops", "CpuContiguous"))(forwards(lambda x: x))
+converts(*(_of("linalg.constructors", "BlockDiagonal") or _of("slinalg", "BlockDiagonal")))(
+    forwards(pt.linalg.block_diag)
+)
+converts(*(_of("linalg.inverse", "TensorInv") or _of("nlinalg", "TensorInv")))(
+    forwards(pt.linalg.tensorinv, "ind")
+)
 
 
 @converts(*_of("extra_ops", "UnravelIndex"))
@@ -71,16 +75,6 @@ def _permute_row_elements(op: Any, node: Any, x: Any, y: Any, *inverse: Any) -> 
     return pt.permute_row_elements(x, y, inverse=op.inverse)
 
 
-@converts(*(_of("linalg.constructors", "BlockDiagonal") or _of("slinalg", "BlockDiagonal")))
-def _block_diagonal(op: Any, node: Any, *matrices: Any) -> Any:
-    return pt.linalg.block_diag(*matrices)
-
-
-@converts(*(_of("linalg.inverse", "TensorInv") or _of("nlinalg", "TensorInv")))
-def _tensor_inverse(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.tensorinv(x, ind=op.ind)
-
-
 def _mode(node: Any) -> str:
     mode = node.inputs[2]
     while mode.owner is not None and len(mode.owner.inputs) == 1:  # changes of dimensions
@@ -90,11 +84,9 @@ def _mode(node: Any) -> str:
     return "full" if mode.data else "valid"
 
 
-@converts(*_of("signal.conv", "Convolve1d"), batched=True)
-def _convolve1d(op: Any, node: Any, x: Any, y: Any, full: Any) -> Any:
-    return pt.signal.convolve1d(x, y, mode=_mode(node))
+def _convolved(function: Callable[..., Any]) -> Converter:
+    return lambda op, node, x, y, full: function(x, y, mode=_mode(node))
 
 
-@converts(*_of("signal.conv", "Convolve2d"), batched=True)
-def _convolve2d(op: Any, node: Any, x: Any, y: Any, full: Any) -> Any:
-    return pt.signal.convolve2d(x, y, mode=_mode(node))
+converts(*_of("signal.conv", "Convolve1d"), batched=True)(_convolved(pt.signal.convolve1d))
+converts(*_of("signal.conv", "Convolve2d"), batched=True)(_convolved(pt.signal.convolve2d))

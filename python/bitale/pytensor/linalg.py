@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import pytensor.tensor.blas as blas
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
@@ -21,7 +21,14 @@ from bitale.pytensor.op_imports import (
     Solve,
     SolveTriangular,
 )
-from bitale.pytensor.registry import NotConverted, batched_converter_of, converter_of, converts
+from bitale.pytensor.registry import (
+    Converter,
+    NotConverted,
+    batched_converter_of,
+    converter_of,
+    converts,
+    forwards,
+)
 
 
 def _aligned(node: Any, inputs: tuple[Any, ...]) -> list[Any]:
@@ -32,14 +39,24 @@ def _aligned(node: Any, inputs: tuple[Any, ...]) -> list[Any]:
     return [x if x.dtype == dtype else pt.cast(x, dtype) for x in inputs]
 
 
-@converts(Dot)
-def _dot(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return pt.dot(*_aligned(node, (x, y)))
+def aligned(function: Callable[..., Any], *attributes: str) -> Converter:
+    """A converter that calls a function with the inputs in the dtype of the output, and with these attributes of the op by their names."""
+    convert = forwards(function, *attributes)
+    return lambda op, node, *inputs: convert(op, node, *_aligned(node, inputs))
 
 
-@converts(Dot22)
-def _dot22(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return pt.dot(x, y)
+converts(Dot)(aligned(pt.dot))
+converts(Dot22)(forwards(pt.dot))
+converts(BatchedDot)(aligned(pt.matmul))
+converts(MatrixInverse, batched=True)(aligned(pt.linalg.inv))
+converts(Det, batched=True)(aligned(pt.linalg.det))
+converts(SLogDet, batched=True)(aligned(pt.linalg.slogdet))
+
+
+@converts(CholeskySolve, batched=True)
+def _cholesky_solve(op: Any, node: Any, c: Any, b: Any) -> Any:
+    c, b = _aligned(node, (c, b))
+    return pt.linalg.cho_solve((c, op.lower), b, b_ndim=op.b_ndim)
 
 
 @converts(Dot22Scalar)
@@ -62,11 +79,6 @@ def _ger(op: Any, node: Any, a: Any, alpha: Any, x: Any, y: Any) -> Any:
     return a + alpha * pt.outer(x, y)
 
 
-@converts(BatchedDot)
-def _batched_dot(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return pt.matmul(*_aligned(node, (x, y)))
-
-
 @converts(Cholesky, batched=True)
 def _cholesky(op: Any, node: Any, x: Any) -> Any:
     on_error = getattr(op, "on_error", "nan")
@@ -83,12 +95,6 @@ def _solve_triangular(op: Any, node: Any, a: Any, b: Any) -> Any:
     )
 
 
-@converts(CholeskySolve, batched=True)
-def _cholesky_solve(op: Any, node: Any, c: Any, b: Any) -> Any:
-    c, b = _aligned(node, (c, b))
-    return pt.linalg.cho_solve((c, op.lower), b, b_ndim=op.b_ndim)
-
-
 _ASSUMPTIONS = {"gen", "general", "sym", "symmetric", "her", "hermitian", "pos", "positive definite", "diagonal", "tridiagonal",
                 "banded", "lower triangular", "upper triangular"}  # fmt: skip
 
@@ -101,21 +107,6 @@ def _solve(op: Any, node: Any, a: Any, b: Any) -> Any:
     return pt.linalg.solve(
         a, b, lower=op.lower, assume_a=op.assume_a, b_ndim=op.b_ndim, on_error="nan"
     )
-
-
-@converts(MatrixInverse, batched=True)
-def _inverse(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.inv(*_aligned(node, (x,)))
-
-
-@converts(Det, batched=True)
-def _det(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.det(*_aligned(node, (x,)))
-
-
-@converts(SLogDet, batched=True)
-def _slogdet(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.slogdet(*_aligned(node, (x,)))
 
 
 @converts(Blockwise)
@@ -136,12 +127,8 @@ def _core_outputs(
     conversion: Conversion, core: Any, core_node: Any, inputs: list[Any]
 ) -> list[Any]:
     convert: Any = converter_of(core)
-    wants = getattr(convert, "_wants_conversion", False)
-    made = (
-        convert(conversion, core, core_node, *inputs)
-        if wants
-        else convert(core, core_node, *inputs)
-    )
+    given = (conversion,) if getattr(convert, "_wants_conversion", False) else ()
+    made = convert(*given, core, core_node, *inputs)
     return list(made) if isinstance(made, (list, tuple)) else [made]
 
 

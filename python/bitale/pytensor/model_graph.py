@@ -9,6 +9,10 @@ import threading
 from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
+from bitale.pytensor import versions
+
+versions.check("pymc", "bitale.pytensor")
+
 from pymc import Model
 from pymc.initial_point import convert_str_to_rv_dict, make_initial_point_expression
 from pymc.pytensorf import compile as compile_pymc, find_rng_nodes, replace_rng_nodes, reseed_rngs

@@ -13,7 +13,7 @@ for _package in ("pymc", "nutpie"):
 from nutpie import compile_pymc as _nutpie
 from pymc.model.transform.optimization import freeze_dims_and_data
 
-from bitale.pytensor.c_functions import CModel, compile_c_model
+from bitale.pytensor.c_functions import CModel, c_model
 from bitale.pytensor.linker import nothing_else_compiles
 from bitale.pytensor.model_graph import require_continuous
 
@@ -62,7 +62,7 @@ def compile_model(model: Any, *, freeze_model: bool | None = None, **options: An
         if freeze_model:
             require_continuous(model, "nutpie")
             model = freeze_dims_and_data(model)
-        functions = compile_c_model(model, who="nutpie", **options)
+        functions = c_model(model, who="nutpie", **options)
         stored = functions.expanded
         shape_info = (stored.names, stored.slices, stored.shapes)
         reparameterized = [

@@ -103,71 +103,36 @@ def in_domain(x: Any, *conditions: Any) -> Any:
     return check(x, *(pt.all(condition) for condition in conditions))
 
 
-@draws(basic.BernoulliRV)
-def _bernoulli(op: Any, p: Any, **keys: Any) -> Any:
-    return _of_module("bernoulli", p, **keys)
+def _named(name: str, *domains: Any) -> Draw:
+    """A distribution of `bitale.tensor.random`. domains: for each parameter, how it compares with 0, if SciPy's sampler checks it."""
+
+    def draw(op: Any, *parameters: Any, **keys: Any) -> Any:
+        return _of_module(
+            name,
+            *(in_domain(x, of(x, 0)) if of else x for x, of in zip(parameters, domains)),
+            **keys,
+        )
+
+    return draw
 
 
-@draws(basic.HalfNormalRV)
-def _halfnormal(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("halfnormal", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
-
-
-@draws(basic.ParetoRV)
-def _pareto(op: Any, b: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module(
-        "pareto", in_domain(b, pt.gt(b, 0)), in_domain(scale, pt.ge(scale, 0)), **keys
-    )
-
-
-@draws(basic.GumbelRV)
-def _gumbel(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("gumbel", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
-
-
-@draws(basic.CauchyRV)
-def _cauchy(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("cauchy", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
-
-
-@draws(basic.HalfCauchyRV)
-def _halfcauchy(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("halfcauchy", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
-
-
-@draws(basic.InvGammaRV)
-def _invgamma(op: Any, shape: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("invgamma", shape, scale, **keys)
-
-
-@draws(basic.TruncExponentialRV)
-def _truncexpon(op: Any, b: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module(
-        "truncexpon", in_domain(b, pt.gt(b, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys
-    )
-
-
-@draws(basic.StudentTRV)
-def _t(op: Any, df: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module(
-        "t", in_domain(df, pt.gt(df, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys
-    )
-
-
-@draws(basic.BetaBinomialRV)
-def _betabinom(op: Any, n: Any, a: Any, b: Any, **keys: Any) -> Any:
-    return _of_module("betabinom", n, a, b, **keys)
-
-
-@draws(basic.GenGammaRV)
-def _gengamma(op: Any, alpha: Any, p: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module(
-        "gengamma",
-        in_domain(alpha, pt.gt(alpha, 0)),
-        in_domain(p, pt.gt(p, 0)),
-        in_domain(scale, pt.ge(scale, 0)),
-        **keys,
-    )
+_NAMED: dict[type, tuple[Any, ...]] = {
+    basic.BernoulliRV: ("bernoulli", None),
+    basic.HalfNormalRV: ("halfnormal", None, pt.ge),
+    basic.ParetoRV: ("pareto", pt.gt, pt.ge),
+    basic.GumbelRV: ("gumbel", None, pt.ge),
+    basic.CauchyRV: ("cauchy", None, pt.ge),
+    basic.HalfCauchyRV: ("halfcauchy", None, pt.ge),
+    basic.InvGammaRV: ("invgamma", None, None),
+    basic.TruncExponentialRV: ("truncexpon", pt.gt, None, pt.ge),
+    basic.StudentTRV: ("t", pt.gt, None, pt.ge),
+    basic.BetaBinomialRV: ("betabinom", None, None, None),
+    basic.GenGammaRV: ("gengamma", pt.gt, pt.gt, pt.ge),
+    basic.DirichletRV: ("dirichlet", None),
+    basic.MultinomialRV: ("multinomial", None, None),
+}
+for _cls, _row in _NAMED.items():
+    draws(_cls)(_named(*_row))
 
 
 @draws(basic.MvNormalRV)
@@ -178,16 +143,6 @@ def _multivariate_normal(op: Any, mean: Any, cov: Any, **keys: Any) -> Any:
             "the signs of eigenvectors differ between routines of LAPACK, and with them the draws"
         )
     return _of_module("multivariate_normal", mean, cov, method=method, **keys)
-
-
-@draws(basic.DirichletRV)
-def _dirichlet(op: Any, alphas: Any, **keys: Any) -> Any:
-    return _of_module("dirichlet", alphas, **keys)
-
-
-@draws(basic.MultinomialRV)
-def _multinomial(op: Any, n: Any, p: Any, **keys: Any) -> Any:
-    return _of_module("multinomial", n, p, **keys)
 
 
 @draws(basic.CategoricalRV)

@@ -12,7 +12,7 @@ from pytensor.tensor.math import Argmax, ProdWithoutZeros
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 import bitale.tensor as pt
-from bitale.pytensor.registry import NotConverted, converts
+from bitale.pytensor.registry import NotConverted, converts, forwards
 
 
 def _summing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,9 +76,8 @@ def _prod_without_zeros(op: Any, node: Any, x: Any) -> Any:
     return _summing(pt.prod)(op, node, pt.switch(pt.eq(x, 0), pt.ones_like(x), x))
 
 
-@converts(Argmax)
-def _argmax(op: Any, node: Any, x: Any) -> Any:
-    return pt.argmax(x, axis=op.axis)
+converts(Argmax)(forwards(pt.argmax, "axis"))
+converts(Repeat)(forwards(pt.repeat, "axis"))
 
 
 @converts(CumOp)
@@ -104,11 +103,6 @@ def _argsort(op: Any, node: Any, x: Any, *axis: Any) -> Any:
 @converts(SearchsortedOp)
 def _searchsorted(op: Any, node: Any, x: Any, v: Any, *sorter: Any) -> Any:
     return pt.searchsorted(x, v, side=op.side, sorter=sorter[0] if sorter else None)
-
-
-@converts(Repeat)
-def _repeat(op: Any, node: Any, x: Any, repeats: Any) -> Any:
-    return pt.repeat(x, repeats, axis=op.axis)
 
 
 @converts(Unique)

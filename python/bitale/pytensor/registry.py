@@ -52,6 +52,15 @@ def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Con
     return register
 
 
+def forwards(function: Callable[..., Any], *attributes: str, **fixed: Any) -> Converter:
+    """A converter that calls a function with the node's inputs, and with these attributes of the op by their names."""
+
+    def convert(op: Any, node: Any, *inputs: Any) -> Any:
+        return function(*inputs, **{name: getattr(op, name) for name in attributes}, **fixed)
+
+    return convert
+
+
 def converts_later(package: str, module: str) -> None:
     """Has a module that registers converters imported when a graph first has an op of a package: that module imports the package."""
     _later[package] = module

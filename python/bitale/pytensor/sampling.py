@@ -42,7 +42,7 @@ def sample(
     such as target_accept. The result is PyMC's, with the observed and constant data. ImportError without PyMC 6.4 and nutpie; errors of the model
     as `nutpie.compile_model`; PyMC's SamplingError where no chain finds a start, which says the variable and the value that are to blame.
     """
-    versions.check("pymc", "bitale.pytensor.sample", (6, 4))
+    versions.check("pymc", "bitale.pytensor.sample", (6, 0))
     versions.check("nutpie", "bitale.pytensor.sample")
     import nutpie
     import pymc

@@ -23,7 +23,7 @@ from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 
 import bitale.tensor as pt
-from bitale.pytensor.registry import NotConverted, converts
+from bitale.pytensor.registry import NotConverted, converts, forwards
 from bitale.raise_op import Assert
 
 
@@ -35,24 +35,17 @@ def _dimshuffle(op: Any, node: Any, x: Any) -> Any:
     return pt.dimshuffle(x, *op.new_order)
 
 
-@converts(Shape)
-def _shape(op: Any, node: Any, x: Any) -> Any:
-    return pt.shape(x)
-
-
-@converts(Shape_i)
-def _shape_i(op: Any, node: Any, x: Any) -> Any:
-    return pt.shape_i(x, op.i)
+converts(Shape)(forwards(pt.shape))
+converts(Shape_i)(forwards(pt.shape_i, "i"))
+converts(Reshape)(forwards(pt.reshape, "ndim"))
+converts(Alloc)(forwards(pt.alloc))
+converts(ExtractDiag)(forwards(pt.diagonal, "offset", "axis1", "axis2"))
+converts(TensorFromScalar, ScalarFromTensor)(forwards(lambda x: x))
 
 
 @converts(SpecifyShape)
 def _specify_shape(op: Any, node: Any, x: Any, *lengths: Any) -> Any:
     return pt.specify_shape(x, lengths)
-
-
-@converts(Reshape)
-def _reshape(op: Any, node: Any, x: Any, shape: Any) -> Any:
-    return pt.reshape(x, shape, ndim=op.ndim)
 
 
 def _lengths(x: Any, axes: Any) -> list[Any]:
@@ -75,11 +68,6 @@ def _split_dims(op: Any, node: Any, x: Any, shape: Any) -> Any:
     return pt.reshape(
         x, [*_lengths(x, range(op.axis)), *lengths, *_lengths(x, range(op.axis + 1, x.ndim))]
     )
-
-
-@converts(Alloc)
-def _alloc(op: Any, node: Any, value: Any, *lengths: Any) -> Any:
-    return pt.alloc(value, *lengths)
 
 
 @converts(AllocEmpty)
@@ -154,11 +142,6 @@ def _eye(op: Any, node: Any, n: Any, m: Any, k: Any) -> Any:
     return pt.eye(n, m, int(k.data), dtype=op.dtype)
 
 
-@converts(ExtractDiag)
-def _extract_diag(op: Any, node: Any, x: Any) -> Any:
-    return pt.diagonal(x, op.offset, op.axis1, op.axis2)
-
-
 @converts(AllocDiag)
 def _alloc_diag(op: Any, node: Any, *inputs: Any) -> Any:
     """A matrix for each last dimension of the input, in which it is a diagonal."""
@@ -173,8 +156,3 @@ def _alloc_diag(op: Any, node: Any, *inputs: Any) -> Any:
     zeros = pt.zeros([*_lengths(x, range(last)), side, side], dtype=x.dtype)
     made = pt.set_subtensor(zeros[(slice(None),) * last + (rows, columns)], x)
     return pt.moveaxis(made, (-2, -1), (op.axis1, op.axis2))
-
-
-@converts(TensorFromScalar, ScalarFromTensor)
-def _same(op: Any, node: Any, x: Any) -> Any:
-    return x

@@ -3,7 +3,7 @@ is SciPy's matrix, of which the converters make a sparse constant. Inputs, share
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytensor.sparse.basic as theirs
@@ -12,7 +12,7 @@ import pytensor.sparse.math as their_math
 import bitale.tensor as pt
 from bitale import sparse
 from bitale._core import SparseVariable
-from bitale.pytensor.registry import NotConverted, converts
+from bitale.pytensor.registry import Converter, NotConverted, converts, forwards
 
 
 def _those(*names: str) -> tuple[type, ...]:
@@ -35,7 +35,29 @@ def _same(x: Any, y: Any) -> bool:
     )
 
 
-# ---- parts of matrices -----------------------------------------------------------------------------------------------
+def _declaring(function: Callable[..., Any]) -> Converter:
+    return lambda op, node, *inputs: _declared(node, function(*inputs))
+
+
+for _classes, _function in (
+    (_those("AddSparseSparse", "AddSS", "AddSparseSparseData", "AddSSData"), sparse.add),
+    (_those("StructuredAddSparseDenseVector", "StructuredAddSV"), sparse.structured_add_s_v),
+    (_those("MultiplySparseSparse", "MulSS", "MultiplySparseDense", "MulSD"), sparse.multiply),
+    (_those("MultiplySparseDenseVector", "MulSV"), sparse.multiply),
+    (_those("ColScaleCSC"), sparse.col_scale),
+    (_those("RowScaleCSC"), sparse.row_scale),
+    (_those("SamplingDot"), sparse.sampling_dot),
+    (_those("HStack"), lambda *blocks: sparse.hstack(blocks)),
+    (_those("VStack"), lambda *blocks: sparse.vstack(blocks)),
+):
+    converts(*_classes)(_declaring(_function))
+converts(theirs.Transpose)(forwards(sparse.transpose))
+converts(theirs.DenseFromSparse)(forwards(sparse.dense_from_sparse))
+converts(theirs.Diag)(forwards(sparse.diag))
+converts(theirs.GetItemScalar)(forwards(lambda x, *index: sparse.get_item(x, index)))
+converts(their_math.SpSum)(forwards(sparse.sp_sum, "axis"))
+converts(*_those("AddSparseDense", "AddSD"))(forwards(sparse.add))
+converts(their_math.Usmm)(forwards(sparse.usmm))
 
 
 @converts(theirs.CSM)
@@ -68,86 +90,6 @@ def _as_declared(op: Any, node: Any, x: Any) -> Any:
     return _declared(node, sparse.as_sparse_variable(x))
 
 
-@converts(theirs.Transpose)
-def _transpose(op: Any, node: Any, x: Any) -> Any:
-    return sparse.transpose(x)
-
-
-@converts(theirs.DenseFromSparse)
-def _dense(op: Any, node: Any, x: Any) -> Any:
-    return sparse.dense_from_sparse(x)
-
-
-@converts(theirs.Diag)
-def _diag(op: Any, node: Any, x: Any) -> Any:
-    return sparse.diag(x)
-
-
-@converts(theirs.GetItemScalar)
-def _item(op: Any, node: Any, x: Any, row: Any, column: Any) -> Any:
-    return sparse.get_item(x, (row, column))
-
-
-@converts(theirs.HStack)
-def _hstack(op: Any, node: Any, *blocks: Any) -> Any:
-    return _declared(node, sparse.hstack(blocks, format=op.format))
-
-
-@converts(theirs.VStack)
-def _vstack(op: Any, node: Any, *blocks: Any) -> Any:
-    return _declared(node, sparse.vstack(blocks, format=op.format))
-
-
-# ---- sums and elementwise products -----------------------------------------------------------------------------------
-
-
-@converts(their_math.SpSum)
-def _sum(op: Any, node: Any, x: Any) -> Any:
-    return sparse.sp_sum(x, op.axis)
-
-
-@converts(*_those("AddSparseSparse", "AddSS", "AddSparseSparseData", "AddSSData"))
-def _add(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return _declared(node, sparse.add(x, y))
-
-
-@converts(*_those("AddSparseDense", "AddSD"))
-def _add_dense(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return sparse.add(x, y)
-
-
-@converts(*_those("StructuredAddSparseDenseVector", "StructuredAddSV"))
-def _structured_add(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return _declared(node, sparse.structured_add_s_v(x, y))
-
-
-@converts(
-    *_those(
-        "MultiplySparseSparse",
-        "MulSS",
-        "MultiplySparseDense",
-        "MulSD",
-        "MultiplySparseDenseVector",
-        "MulSV",
-    )
-)
-def _multiply(op: Any, node: Any, x: Any, y: Any) -> Any:
-    return _declared(node, sparse.multiply(x, y))
-
-
-@converts(theirs.ColScaleCSC)
-def _scale_columns(op: Any, node: Any, x: Any, s: Any) -> Any:
-    return _declared(node, sparse.col_scale(x, s))
-
-
-@converts(theirs.RowScaleCSC)
-def _scale_rows(op: Any, node: Any, x: Any, s: Any) -> Any:
-    return _declared(node, sparse.row_scale(x, s))
-
-
-# ---- products --------------------------------------------------------------------------------------------------------
-
-
 @converts(their_math.Dot, their_math.StructuredDot, their_math.TrueDot)
 def _dot(op: Any, node: Any, x: Any, y: Any) -> Any:
     product = sparse.dot(x, y)
@@ -160,16 +102,6 @@ def _dot(op: Any, node: Any, x: Any, y: Any) -> Any:
     if hasattr(node.outputs[0].type, "format"):
         raise NotConverted("the result is sparse, and its pattern not known")
     return product
-
-
-@converts(their_math.Usmm)
-def _usmm(op: Any, node: Any, alpha: Any, x: Any, y: Any, z: Any) -> Any:
-    return sparse.usmm(alpha, x, y, z)
-
-
-@converts(their_math.SamplingDot)
-def _sampling_dot(op: Any, node: Any, x: Any, y: Any, p: Any) -> Any:
-    return _declared(node, sparse.sampling_dot(x, y, p))
 
 
 @converts(their_math.StructuredDotGradCSC, their_math.StructuredDotGradCSR)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Callable
 
 import pytensor.tensor.special as pts
 from pytensor.compile.builders import OpFromGraph
@@ -14,7 +14,7 @@ from bitale._core import is_disconnected
 from bitale.pytensor.callback import converted_pullback, detached
 from bitale.pytensor.conversion import Conversion, converted, with_conversion
 from bitale.pytensor.op_imports import LOG_SUM_EXP, SOFTMAX_GRAD, SYMBOLIC
-from bitale.pytensor.registry import converts
+from bitale.pytensor.registry import Converter, converts
 
 
 @converts(OpFromGraph)
@@ -82,22 +82,16 @@ class _Pullback:
         return hash(self.op)
 
 
-@converts(*LOG_SUM_EXP)
-def _log_sum_exp(op: Any, node: Any, x: Any, *_: Any) -> Any:
-    return pt.special.logsumexp(x, axis=op.axis)
+def _along_axis(function: Callable[..., Any]) -> Converter:
+    return lambda op, node, x, *_: function(x, axis=op.axis)
 
 
-@converts(pts.Softmax)
-def _softmax(op: Any, node: Any, x: Any, *_: Any) -> Any:
-    return pt.special.softmax(x, axis=op.axis)
+converts(*LOG_SUM_EXP)(_along_axis(pt.special.logsumexp))
+converts(pts.Softmax)(_along_axis(pt.special.softmax))
+converts(pts.LogSoftmax)(_along_axis(pt.special.log_softmax))
 
 
 @converts(*SOFTMAX_GRAD)
 def _softmax_grad(op: Any, node: Any, dy: Any, softmax: Any) -> Any:
     product = dy * softmax
     return product - product.sum(axis=op.axis, keepdims=True) * softmax
-
-
-@converts(pts.LogSoftmax)
-def _log_softmax(op: Any, node: Any, x: Any, *_: Any) -> Any:
-    return pt.special.log_softmax(x, axis=op.axis)
