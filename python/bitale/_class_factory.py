@@ -52,6 +52,18 @@ class Kind(type):
         return super().__call__(*args, **kwargs) if make is None else make(*args, **kwargs)
 
 
+class _OfClass:
+    """The signature of a class, which its instances, whose own calls take inputs, do not have."""
+
+    def __init__(self, signature: Any) -> None:
+        self._signature = signature
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is not None:
+            raise AttributeError("an op has no signature of its own")
+        return self._signature
+
+
 def op_class(
     name: str,
     doc: str,
@@ -88,12 +100,8 @@ def op_class(
         raise TypeError(f"{name}: ops of this class are made by functions of bitale.tensor")
 
     made = make or refuse
-    members = {
-        "__signature__": inspect.signature(made),
-        **members,
-        "__doc__": doc,
-        "__module__": module,
-    }
+    signature = members.pop("__signature__", None) or inspect.signature(made)
+    members |= {"__signature__": _OfClass(signature), "__doc__": doc, "__module__": module}
     if holds is not None:
         return Kind(
             name,

@@ -99,6 +99,7 @@ TEST_CASE("every rule of PyTensor's groups is covered, needless, or listed as mi
     CHECK_MESSAGE((row.status == "covered" || row.status == "needless" || row.status == "missing"), row.status);
     CHECK_MESSAGE(!row.why.empty(), "gives neither a rule nor a reason");
     if (row.status == "covered") CHECK_MESSAGE(tags.count(row.name) == 1, "listed as covered, but no tag or name");
+    CHECK_NOTHROW(describe_optdb(OPT_FAST_RUN.excluding({row.name})));  // queries may name all of them
   }
   // A group with any entry has all of them.
   for (auto& [name, group] : group_of)

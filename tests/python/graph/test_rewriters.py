@@ -1,5 +1,6 @@
 """Rewriters, under PyTensor's names: functions of nodes and of graphs, patterns, and what goes over the nodes of a graph."""
 
+import inspect
 import io
 
 import numpy as np
@@ -736,6 +737,11 @@ def test_complex_nodes_are_rewritten_too():
     graph = graph_of(c * c)
     in2out(PatternNodeRewriter((pt.mul, "a", "a"), (pt.sqr, "a"))).rewrite(graph)
     assert graph.outputs[0].owner.op == pt.sqr
+
+
+def test_ops_have_the_signature_of_their_calls():
+    assert "inputs" in inspect.signature(pt.exp(x).owner.op).parameters
+    assert "scalar_op" in inspect.signature(Elemwise).parameters
 
 
 def test_values_stay():

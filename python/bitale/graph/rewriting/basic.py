@@ -35,7 +35,7 @@ from bitale._class_factory import Kind
 from bitale._core import InconsistencyError, Rule
 from bitale.configuration import config
 from bitale.graph import features
-from bitale.graph.basic import Apply, Variable
+from bitale.graph.basic import Apply, Constant, Variable
 from bitale.graph.features import (
     AlreadyThere,
     ChangeTracker,
@@ -668,6 +668,8 @@ def _text_of_pattern(pattern: Any) -> str:
         return f"*{pattern.token}"
     if isinstance(pattern, PatternVar):
         return pattern.token
+    if isinstance(pattern, Constant):
+        return str(pattern.data)
     return str(getattr(pattern, "__name__", pattern))
 
 
@@ -788,7 +790,10 @@ class PatternNodeRewriter(NodeRewriter):
         return [result] if before.type.is_super(result.type) else False
 
     def __str__(self) -> str:
-        return f"{_text_of_pattern(self.in_pattern)} -> {_text_of_pattern(self.out_pattern)}"
+        written = f"{_text_of_pattern(self.in_pattern)} -> {_text_of_pattern(self.out_pattern)}"
+        return str(getattr(self, "__name__", written))
+
+    __repr__ = __str__
 
 
 def _is_used_once(fgraph: Any, node: Apply, found: dict[Any, Any]) -> bool:

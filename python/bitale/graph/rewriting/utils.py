@@ -123,6 +123,6 @@ def get_clients_at_depth(fgraph: FunctionGraph, node: Apply, depth: int) -> Iter
     level = [node]
     for _ in range(depth):
         uses = [use for each in level for out in each.outputs for use in fgraph.get_clients(out)]
-        level = [user for user, _ in uses if isinstance(user, Apply)]
+        level = [user for user, _ in uses if isinstance(user, Apply) and user.outputs]
     for each in level:
         yield from [each] * len(each.outputs)
