@@ -67,12 +67,12 @@ class PythonFeature : public Feature {
       listens_[i] = !nb::object(own.attr(callback_names[i])).is(nb::object(base.attr(callback_names[i])));
     call(Attach, graph);
   }
-  void on_detach(FunctionGraph& graph) override { call(Detach, graph); }
+  void on_detach(FunctionGraph& graph) override { notify(Detach, graph); }
   void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override {
-    call(Import, graph, node, std::string(reason));
+    notify(Import, graph, node, std::string(reason));
   }
   void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override {
-    call(Prune, graph, node, std::string(reason));
+    notify(Prune, graph, node, std::string(reason));
   }
   void on_change_input(FunctionGraph& graph, const Client& client, const Variable& before, const Variable& after,
                        std::string_view reason) override {
@@ -80,7 +80,7 @@ class PythonFeature : public Feature {
     nb::gil_scoped_acquire locked;
     call(ChangeInput, graph, wrapped_user(client), client.index, before, after, std::string(reason));
   }
-  void on_validate(FunctionGraph& graph) override { call(Validate, graph); }
+  void on_validate(FunctionGraph& graph) override { notify(Validate, graph); }
   std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph& graph) override {
     std::vector<std::pair<ApplyNode*, ApplyNode*>> out;
     if (!listens_[Order]) return out;
@@ -110,9 +110,16 @@ class PythonFeature : public Feature {
   }
 
   template <class... Args>
+  void notify(Callback which, FunctionGraph& graph, Args&&... args) {
+    if (!listens_[which]) return;
+    nb::gil_scoped_acquire locked;
+    call(which, graph, std::forward<Args>(args)...);
+  }
+
+  // The caller holds the global lock, which the result needs, too, when it is dropped.
+  template <class... Args>
   nb::object call(Callback which, FunctionGraph& graph, Args&&... args) {
     if (!listens_[which]) return nb::object();
-    nb::gil_scoped_acquire locked;
     try {
       return object().attr(callback_names[which])(graph_object(graph), std::forward<Args>(args)...);
     } catch (nb::python_error& error) {
