@@ -10,6 +10,10 @@ bench() {
   if [ "${1:-}" = --pymc ]; then
     setup pymc
     python release
+    if [ "${2:-}" = --start ]; then
+      .venv-pymc/bin/python bench/pymc_start.py "${@:3}"
+      return
+    fi
     .venv-pymc/bin/python -c 'import jax, stanli' 2>/dev/null ||
       .venv-pymc/bin/python -m pip install --quiet --disable-pip-version-check "${pip_pymc_peers[@]}"
     .venv-pymc/bin/python bench/pymc_models.py "${@:2}"

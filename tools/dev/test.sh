@@ -13,6 +13,7 @@ test() {
       --peers) peers=yes ;;
       --browser) setup browser ;;
       --pymc) apart=pymc ;;
+      --pymc-newest) apart=pymc_newest ;;
       --pymc5) apart=pymc5 ;;
       --wheel) apart=wheel ;;
       --xla) apart=xla ;;
@@ -131,6 +132,21 @@ test_pymc() {
   python dev
   .venv-pymc/bin/python -m pytest -q tests/pymc ${1:+-k "$1"} || die "tests of bitale.pytensor failed"
   say "Tested (pymc) in $((SECONDS - t)) s"
+}
+
+# The places where bitale.pytensor and these packages meet, with the newest versions of them that pip finds.
+test_pymc_newest() {
+  local t=$SECONDS environment=.venv-pymc-newest
+  setup_venv
+  [ -x $environment/bin/python ] || $venv/bin/python -m venv $environment
+  say "Installing the newest of: ${pip_pymc_newest[*]}"
+  $environment/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager "${pip_pymc_newest[@]}"
+  find_checkout $environment
+  $environment/bin/python -m pip list --disable-pip-version-check | grep -iE '^(pymc|pytensor|nutpie|numba|arviz|jax) '
+  python dev
+  $environment/bin/python -m pytest -q tests/pymc/test_{changes_nothing,sampling,nutpie,nothing_else_compiles,linker}.py ${1:+-k "$1"} ||
+    die "bitale.pytensor does not fit the newest packages"
+  say "Tested (pymc-newest) in $((SECONDS - t)) s"
 }
 
 test_xla() {
