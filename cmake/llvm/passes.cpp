@@ -13,6 +13,7 @@
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ProfileSummaryInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/StackSafetyAnalysis.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
@@ -169,6 +170,8 @@ void add_analyses(FunctionAnalysisManager& functions, TargetMachine& machine) {
   functions.registerPass([] { return OptimizationRemarkEmitterAnalysis(); });
   functions.registerPass([] { return PassInstrumentationAnalysis(); });
   functions.registerPass([] { return PostDominatorTreeAnalysis(); });
+  functions.registerPass([] { return ScalarEvolutionAnalysis(); });
+  functions.registerPass([] { return StackSafetyAnalysis(); });
   functions.registerPass([] { return TargetLibraryAnalysis(); });
 }
 
@@ -191,7 +194,6 @@ extern "C" LLVMErrorRef LLVMRunPasses(LLVMModuleRef module, const char* passes, 
   modules.registerPass([] { return PassInstrumentationAnalysis(); });
   modules.registerPass([] { return ProfileSummaryAnalysis(); });
   modules.registerPass([] { return StackSafetyGlobalAnalysis(); });
-  functions.registerPass([] { return StackSafetyAnalysis(); });
 
   ModulePassManager manager;
   if (Error error = add_each(StringRef(passes), module_passes(), manager)) return wrap(std::move(error));
