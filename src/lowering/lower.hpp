@@ -1,6 +1,6 @@
 // Lowering: from a rewritten FunctionGraph to a loop Program. What every op declares becomes what is stored and what is
-// inlined into its readers, which is fusion; loops over the same domain are joined; then passes change the Program. Their
-// order is that of the tables in lower.cpp, and docs/design/lowering.md explains each stage.
+// inlined into its readers, which is fusion; loops over the same domain are joined; then passes change the Program.
+// Their order is that of the tables in lower.cpp, and docs/design/lowering.md explains each stage.
 #pragma once
 
 #include <functional>
