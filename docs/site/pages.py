@@ -102,16 +102,18 @@ class Stage:
             text = self.text(page)
             if live.shows(text):
                 text = live.expanded(text, name, extra)
-            if name.endswith("/index.md"):
+            if name.endswith("/index.md") or (DOCS / name).with_suffix("").is_dir():
                 text += "".join(self.toctrees(name, text))
             elif name == "readme.md":
                 text = "---\norphan: true\n---\n\n" + text
             self.write(name, text)
 
     def toctrees(self, index: str, text: str) -> Iterator[str]:
-        """The pages to which the overview of a folder links are below it in the navigation, under its headings. The overview of
-        the guide links to pages of docs/ itself."""
+        """The pages to which the overview of a folder links are below it in the navigation, under its headings. The overview is
+        the folder's index, or beside it a page of its name. That of the guide links to pages of docs/ itself."""
         folder = index.removesuffix("index.md")
+        if folder == index:
+            folder = index.removesuffix(".md") + "/"
         own = re.compile(
             r"\]\(/([\w-]+)\.md\)" if folder == "guide/" else rf"\]\(/({folder}[\w-]+)\.md\)"
         )
