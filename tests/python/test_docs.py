@@ -66,6 +66,17 @@ def test_the_page_on_lowering_has_the_passes_in_their_order():
     assert [name for name in re.findall(r"\*\*(\w+)\*\* \(`", page) if name in passes] == passes
 
 
+def test_the_page_on_rewriters_has_the_phases_at_their_positions():
+    page = (DOCS / "extending_rewriting.md").read_text()
+    shown = re.findall(r"^\| ([\d.]+) \| `(\w+)` \| (yes)? ?\|$", page, re.M)
+    # A new process: other tests register phases of their own.
+    program = "import bitale as bt; print(*(f'{p:g} {n} {r}' for n, p, _, r in bt._core.optdb_entries()), sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert [f"{position} {name} {rules == 'yes'}" for position, name, rules in shown] == (
+        found.stdout.splitlines()
+    )
+
+
 def test_the_map_has_the_parts_in_the_order_that_the_layering_checks():
     path = DOCS.parent / "tests/layering/check.py"
     layering = importlib.util.spec_from_file_location("layering", path)
@@ -209,7 +220,14 @@ def pages_of(*folders):
 
 @pytest.mark.parametrize(
     "pages",
-    [[each] for each in ("pipeline.md", *pages_of("tutorial", "start", "howto"))]
+    [
+        [each]
+        for each in (
+            "pipeline.md",
+            "extending_rewriting.md",
+            *pages_of("tutorial", "start", "howto"),
+        )
+    ]
     + [pages_of("errors")],
     ids=lambda pages: pages[0],
 )
