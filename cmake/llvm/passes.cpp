@@ -8,7 +8,6 @@
 #include <llvm/Analysis/BasicAliasAnalysis.h>
 #include <llvm/Analysis/BlockFrequencyInfo.h>
 #include <llvm/Analysis/BranchProbabilityInfo.h>
-#include <llvm/Analysis/LazyCallGraph.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/PostDominators.h>
@@ -77,34 +76,34 @@ Error add_each(StringRef list, const std::map<StringRef, Add>& table, Manager& m
   return Error::success();
 }
 
-using AddToFunctions = Error (*)(StringRef, FunctionPassManager&);
-using AddToModule = Error (*)(StringRef, ModulePassManager&);
+// A pass without parameters.
+template <class Pass, class Manager>
+Error add(StringRef parameters, Manager& manager) {
+  if (!parameters.empty()) return unknown("<" + parameters + ">");
+  manager.addPass(Pass());
+  return Error::success();
+}
 
+Error add_instcombine(StringRef parameters, FunctionPassManager& manager) {
+  if (parameters != "no-verify-fixpoint") return unknown("instcombine<" + parameters + ">");
+  manager.addPass(InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)));
+  return Error::success();
+}
+
+using AddToFunctions = Error (*)(StringRef, FunctionPassManager&);
 const std::map<StringRef, AddToFunctions>& function_passes() {
-  static const std::map<StringRef, AddToFunctions> table{
-      {"mem2reg",
-       [](StringRef, FunctionPassManager& manager) -> Error {
-         manager.addPass(PromotePass());
-         return Error::success();
-       }},
-      {"early-cse",
-       [](StringRef, FunctionPassManager& manager) -> Error {
-         manager.addPass(EarlyCSEPass());
-         return Error::success();
-       }},
-      {"instcombine",
-       [](StringRef parameters, FunctionPassManager& manager) -> Error {
-         if (parameters != "no-verify-fixpoint") return unknown("instcombine<" + parameters.str() + ">");
-         manager.addPass(InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)));
-         return Error::success();
-       }},
-      {"simplifycfg",
-       [](StringRef, FunctionPassManager& manager) -> Error {
-         manager.addPass(SimplifyCFGPass());
-         return Error::success();
-       }},
-  };
+  static const std::map<StringRef, AddToFunctions> table{{"mem2reg", add<PromotePass>},
+                                                         {"early-cse", add<EarlyCSEPass>},
+                                                         {"instcombine", add_instcombine},
+                                                         {"simplifycfg", add<SimplifyCFGPass>}};
   return table;
+}
+
+Error add_function_passes(StringRef list, ModulePassManager& manager) {
+  FunctionPassManager functions;
+  if (Error error = add_each(list, function_passes(), functions)) return error;
+  manager.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
+  return Error::success();
 }
 
 // "preserve-gv=a;preserve-gv=b": only these names are visible from outside.
@@ -112,7 +111,7 @@ Error add_internalize(StringRef parameters, ModulePassManager& manager) {
   std::set<std::string> kept;
   while (!parameters.empty()) {
     auto [one, rest] = parameters.split(';');
-    if (!one.consume_front("preserve-gv=")) return unknown("internalize<" + one.str() + ">");
+    if (!one.consume_front("preserve-gv=")) return unknown("internalize<" + one + ">");
     kept.insert(one.str());
     parameters = rest;
   }
@@ -120,36 +119,25 @@ Error add_internalize(StringRef parameters, ModulePassManager& manager) {
   return Error::success();
 }
 
+// Instruments loads and stores; checks of stack safety leave out those that can't fail.
+Error add_address_sanitizer(StringRef parameters, ModulePassManager& manager) {
+  if (!parameters.empty()) return unknown("asan<" + parameters + ">");
+  manager.addPass(AddressSanitizerPass(AddressSanitizerOptions()));
+  return Error::success();
+}
+
+using AddToModule = Error (*)(StringRef, ModulePassManager&);
 const std::map<StringRef, AddToModule>& module_passes() {
-  static const std::map<StringRef, AddToModule> table{
-      {"function",
-       [](StringRef list, ModulePassManager& manager) -> Error {
-         FunctionPassManager functions;
-         if (Error error = add_each(list, function_passes(), functions)) return error;
-         manager.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
-         return Error::success();
-       }},
-      {"internalize", add_internalize},
-      {"elim-avail-extern",
-       [](StringRef, ModulePassManager& manager) -> Error {
-         manager.addPass(EliminateAvailableExternallyPass());
-         return Error::success();
-       }},
-      {"globaldce",
-       [](StringRef, ModulePassManager& manager) -> Error {
-         manager.addPass(GlobalDCEPass());
-         return Error::success();
-       }},
-      {"asan",
-       [](StringRef, ModulePassManager& manager) -> Error {
-         manager.addPass(AddressSanitizerPass(AddressSanitizerOptions()));
-         return Error::success();
-       }},
-  };
+  static const std::map<StringRef, AddToModule> table{{"function", add_function_passes},
+                                                      {"internalize", add_internalize},
+                                                      {"elim-avail-extern", add<EliminateAvailableExternallyPass>},
+                                                      {"globaldce", add<GlobalDCEPass>},
+                                                      {"asan", add_address_sanitizer}};
   return table;
 }
 
-// What these passes ask for; aliases as LLVM's default pipeline finds them.
+// Every analysis for which these passes ask, and those for which these analyses ask: a manager does not check that it
+// has one. Aliases are found as by LLVM's default pipeline.
 void add_analyses(FunctionAnalysisManager& functions, TargetMachine& machine) {
   functions.registerPass([&] { return machine.getTargetIRAnalysis(); });
   functions.registerPass([] {

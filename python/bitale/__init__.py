@@ -253,7 +253,7 @@ compile.sharedvalue.constructors_above.update(
     {
         "numpy.random": "bitale.tensor.random.generators:shared_constructor",
         "bitale.random": "bitale.tensor.random.generators:shared_constructor",
-        "scipy.sparse": "bitale.sparse.basic:sparse_constructor",
+        "scipy.sparse": "bitale.sparse.basic:shared",
     }
 )
 

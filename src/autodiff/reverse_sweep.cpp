@@ -25,6 +25,7 @@ Variable as_gradient_of(const Variable& v, const Variable& value, std::string_vi
   };
   auto *type = as_tensor(v.type()), *given = as_tensor(value.type());
   if (!type || !given || type->ndim() != given->ndim()) throw TypeError(message());
+  if (type->shape == given->shape) return cast(value, gradient_dtype(v));
   std::vector<std::optional<Operand>> lengths(type->shape.size());
   for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
     const std::int64_t own = type->shape[axis], its = given->shape[axis];

@@ -39,8 +39,7 @@ struct Lengths {
 Array value_of(const Variable& leaf, int seed, Lengths& lengths, Values kind, bool without_zeros) {
   Dims shape;
   for (std::int64_t known : leaf.static_shape()) shape.push_back(known == unknown_length ? lengths.next() : known);
-  if (leaf.ndim() == 0 && is_integer(leaf.dtype()))
-    return Array(Lengths{3, lengths.next() == 0 ? 1U : 0U}.next()).astype(leaf.dtype());
+  if (leaf.ndim() == 0 && is_integer(leaf.dtype())) return Array(lengths.next() == 0 ? 0.0 : 3.0).astype(leaf.dtype());
   constexpr double specials[] = {0.5, 0.0, inf, -2, nan, -0.0, -inf, 1e200, 1e-200};
   constexpr double zeros[] = {0.5, 0.0, 1.0, 0.75, -0.0};
   const bool special = kind == Values::special;

@@ -94,6 +94,13 @@ std::vector<Pass>& passes() {
   return list;
 }
 
+// The entry of that name, or null.
+template <class Entries>
+auto* named(Entries& entries, std::string_view name) {
+  const auto at = std::ranges::find_if(entries, [&](auto& each) { return each.name == name; });
+  return at == entries.end() ? nullptr : &*at;
+}
+
 template <class Entry>
 std::vector<Entry> taken_out(std::vector<Entry>& entries, std::string_view name) {
   const auto at = std::stable_partition(entries.begin(), entries.end(), [&](auto& each) { return each.name != name; });
@@ -172,13 +179,11 @@ std::shared_ptr<const Stage> Draft::finished() {
 
 std::vector<EquilibriumDB::Entry> EquilibriumDB::remove(std::string_view name) { return taken_out(entries_, name); }
 
-bool EquilibriumDB::contains(std::string_view name) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](auto& entry) { return entry.name == name; });
-}
+bool EquilibriumDB::contains(std::string_view name) const { return named(entries_, name) != nullptr; }
 
 Tags* EquilibriumDB::tags_of(std::string_view name) {
-  const auto at = std::ranges::find(entries_, name, &Entry::name);
-  return at == entries_.end() ? nullptr : &at->tags;
+  auto* entry = named(entries_, name);
+  return entry ? &entry->tags : nullptr;
 }
 
 void EquilibriumDB::query(const RewriteQuery& query, Draft& into) const {
@@ -211,19 +216,16 @@ void SequenceDB::add(Entry entry) {
 
 std::vector<SequenceDB::Entry> SequenceDB::remove(std::string_view name) { return taken_out(entries_, name); }
 
-bool SequenceDB::contains(std::string_view name) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](auto& entry) { return entry.name == name; });
-}
+bool SequenceDB::contains(std::string_view name) const { return named(entries_, name) != nullptr; }
 
 Tags* SequenceDB::tags_of(std::string_view name) {
-  const auto at = std::ranges::find(entries_, name, &Entry::name);
-  return at == entries_.end() ? nullptr : &at->tags;
+  auto* entry = named(entries_, name);
+  return entry ? &entry->tags : nullptr;
 }
 
 EquilibriumDB* SequenceDB::phase(std::string_view name) {
-  for (auto& entry : entries_)
-    if (entry.name == name) return entry.rules.get();
-  return nullptr;
+  auto* entry = named(entries_, name);
+  return entry ? entry->rules.get() : nullptr;
 }
 
 void SequenceDB::collect_tags(std::vector<std::string>& into) const {

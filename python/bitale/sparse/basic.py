@@ -153,12 +153,15 @@ def shared(
     allow_downcast: bool | None = None,
     borrow: bool = False,
     format: str | None = None,
+    shape: None = None,
 ) -> SparseVariable:
     """A sparse matrix whose elements live between calls, at positions that never change.
 
     get_value(A) and set_value(A, value) read and store one of SciPy's; `updates` of function() stores elements. strict, allow_downcast
-    and borrow are those of bitale.shared, for the elements.
+    and borrow are those of bitale.shared, for the elements. TypeError for a shape: the lengths are those of the value.
     """
+    if shape is not None:
+        raise TypeError("shared: a sparse matrix has the lengths of its value: leave out shape")
     array = scipy_array(value, format or _format_of(getattr(value, "format", None)))
     data = tensor_shared(
         array.data,
@@ -171,19 +174,7 @@ def shared(
     return stored(array, data, name)
 
 
-def sparse_constructor(
-    value: Any,
-    name: str | None = None,
-    strict: bool = False,
-    allow_downcast: bool | None = None,
-    borrow: bool = False,
-    format: str | None = None,
-    shape: Any = None,
-) -> SparseVariable:
-    """The shared variable that `bitale.shared` makes of one of SciPy's matrices, whose lengths are those of the value."""
-    if shape is not None:
-        raise TypeError("shared: a sparse matrix has the lengths of its value: leave out shape")
-    return shared(value, name, strict, allow_downcast, borrow, format)
+sparse_constructor = shared
 
 
 def get_value(x: SparseVariable, borrow: bool = False) -> Any:
