@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import re
 from typing import Any
@@ -31,6 +32,17 @@ def _inside(function: Any) -> str | None:
     )
 
 
+def _of_python(function: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a Python function, or None where its signature is unknown. Those of an Enum are "*values", as
+    Python has them since 3.12; before, they are those of the call that makes a class."""
+    if isinstance(function, enum.EnumMeta):
+        return [inspect.Parameter("values", inspect.Parameter.VAR_POSITIONAL)]
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
 def required(function: Any) -> list[str] | None:
     """The arguments that must be passed by position or name, "*args" with its star; None where the signature is
     unknown."""
@@ -44,9 +56,8 @@ def required(function: Any) -> list[str] | None:
             if "=" not in part.split(":")[-1] and name != "/" and not name.startswith("**"):
                 found.append(name)
         return found
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    parameters = _of_python(function)
+    if parameters is None:
         return None
     return [
         ("*" if p.kind == p.VAR_POSITIONAL else "") + p.name
@@ -64,9 +75,8 @@ def names(function: Any) -> list[str] | None:
         return [
             re.split(r"[:=]", part)[0].strip() for part in _split(inside) if part not in ("*", "/")
         ]
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    parameters = _of_python(function)
+    if parameters is None:
         return None
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(p.kind, "") + p.name for p in parameters]
@@ -99,9 +109,8 @@ def parameters(function: Any) -> list[str] | None:
                     ).replace(" ", "")
                 )
         return out
-    try:
-        found = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
+    found = _of_python(function)
+    if found is None:
         return None
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     out = []

@@ -102,6 +102,8 @@ def test_draws_agree_with_numpy(kind):
     with bt.config.change_flags(random__shared_state="ignore"):
         got = bt.function([rng], outputs)(generator(getattr(np.random, kind)))
     for (name, *parameters), after, draw in zip(NUMPY, got[::2], got[1::2]):
+        if name == "binomial" and np.lib.NumpyVersion(np.__version__) < "2.5.0":
+            continue  # 2.5 corrected the sign of two terms in BTPE (numpy pull request 31238)
         reference = generator(getattr(np.random, kind))
         expected = getattr(reference, name)(*parameters, size=N)
         assert draw.dtype == expected.dtype and np.array_equal(draw, expected, equal_nan=True), name
