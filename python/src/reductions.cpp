@@ -28,8 +28,7 @@ void check_accumulator(const Variable& x, nb::handle acc_dtype, const char* func
 
 using Summing = Variable (*)(const Operand&, const Axes&, bool, std::optional<DType>);
 using Choosing = Variable (*)(const Operand&, const Axes&, bool);
-using Locating = Variable (*)(const Operand&, std::optional<int>, bool);
-using LocatingOverSome = Variable (*)(const Operand&, const std::vector<int>&, bool);
+using Locating = Variable (*)(const Operand&, const Axes&, bool);
 using Spreading = Variable (*)(const Operand&, const Axes&, double, bool);
 using Normalizing = Variable (*)(const Operand&, const Axes&);
 
@@ -54,12 +53,11 @@ void bind_choosing(nb::module_& m, const char* name, Choosing function) {
       "axis"_a = nb::none(), "keepdims"_a = false);
 }
 
-void bind_locating(nb::module_& m, const char* name, Locating over_all, LocatingOverSome over_some) {
+void bind_locating(nb::module_& m, const char* name, Locating function) {
   define_both(
       m, name,
-      [over_all, over_some, name](const Like& x, const AxisLike& axis, Flag keepdims) {
-        const Axes axes = as_axes(axis, name);
-        return axes ? over_some(as_variable(x), *axes, keepdims) : over_all(as_variable(x), std::nullopt, keepdims);
+      [function, name](const Like& x, const AxisLike& axis, Flag keepdims) {
+        return function(as_variable(x), as_axes(axis, name), keepdims);
       },
       "axis"_a = nb::none(), "keepdims"_a = false);
 }
@@ -134,8 +132,8 @@ void bind_reductions(nb::module_& m) {
       "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none());
   bind_spreading(m, "var", var);
   bind_spreading(m, "std", std_);
-  bind_locating(m, "argmax", argmax, argmax);
-  bind_locating(m, "argmin", argmin, argmin);
+  bind_locating(m, "argmax", argmax);
+  bind_locating(m, "argmin", argmin);
   bind_cumulating(m, "cumsum", cumsum);
   bind_cumulating(m, "cumprod", cumprod);
   define_method(

@@ -275,7 +275,10 @@ Array Array::full(DType dtype, const Dims& shape, double value) {
 
 Array Array::from(const void* data, DType dtype, const Dims& shape) {
   Array array = empty(dtype, shape);
-  if (const auto bytes = std::size_t(array.nbytes())) std::memcpy(array.data_, data, bytes);
+  if (const auto bytes = std::size_t(array.nbytes())) {
+    if (!data) throw ValueError(cat("Array::from: expected the address of ", size_text(shape, dtype), ", got nullptr"));
+    std::memcpy(array.data_, data, bytes);
+  }
   return array;
 }
 
@@ -304,6 +307,8 @@ Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& stri
     throw ValueError(cat("borrow: a shape of ", shape.size(), " dimensions with ", strides.size(), " strides"));
   if (!bounded_product(shape, std::numeric_limits<std::int64_t>::max() / std::int64_t(itemsize(dtype))))
     throw ValueError(cat("borrow: too large: ", size_text(shape, dtype)));
+  if (!data && product(shape) != 0)
+    throw ValueError(cat("borrow: expected the address of ", size_text(shape, dtype), ", got nullptr"));
   Array array{NoData{}};
   if (keep_alive) array.storage_ = make_ref<Borrowed>(std::move(keep_alive));
   array.data_ = data;
@@ -501,6 +506,8 @@ Array Array::component(int part) const {
 }
 
 Array Array::as_pairs() const {
+  if (!is_complex(dtype_))
+    throw TypeError(cat("as_pairs: expected an array of complex numbers, got one of ", dtype_name(dtype_)));
   Array out = component(0);
   out.shape_.push_back(2);
   out.strides_.push_back(std::int64_t(itemsize(out.dtype_)));

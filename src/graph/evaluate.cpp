@@ -80,6 +80,25 @@ void perform_node(const Apply& node, std::span<const Array> in, std::span<Array>
     node.op().perform(node, in, out);
 }
 
+namespace {
+
+// A view of an input that the op does not declare would let others write into memory of the input's owner.
+void copy_undeclared_views(const Apply& node, std::span<const Array> in, std::span<Array> out) {
+  for (std::size_t k = 0; k < out.size(); ++k)
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (out[k].object() || !out[k].shares_memory_with(in[i])) continue;
+      const std::vector<int> viewed = node.op().view_of(node, int(k)), destroyed = node.op().destroys(node, int(k));
+      const auto declares = [&](const std::vector<int>& inputs) {
+        return std::find(inputs.begin(), inputs.end(), int(i)) != inputs.end();
+      };
+      if (declares(viewed) || declares(destroyed)) continue;
+      out[k] = out[k].copy();
+      break;
+    }
+}
+
+}  // namespace
+
 void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out) {
   try {
     perform_node(node, in, out);
@@ -105,10 +124,11 @@ void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array
     const std::string made = out[i].object() ? out[i].str()
                                              : cat("an array of dtype ", dtype_name(out[i].dtype()), " and shape ",
                                                    tuple_text(out[i].shape()));
-    InternalError error(cat(node.op().label(), ": output ", i, " should be ", type.str(), ", perform made ", made));
+    TypeError error(cat(node.op().label(), ": output ", i, " should be ", type.str(), ", perform made ", made));
     add_node_context(error, node, in);
     throw error;
   }
+  copy_undeclared_views(node, in, out);
 }
 
 void copy_destroyed(const Apply& node, std::span<Array> in) {

@@ -92,6 +92,11 @@ PartsOfOutputs Op::complex_parts(const Apply&, std::span<const ComplexParts>) co
 bool Op::may_fold(const Apply&) const { return true; }
 
 Variable Op::operator()(std::span<const Variable> inputs) const {
+  // A node shares its op, which would be deleted with the last node.
+  if (use_count() == 0)
+    throw ValueError(cat(label(),
+                         ": expected an op that handles share, got a local or global object; create it by make_ref<",
+                         name(), ">(...)"));
   Apply node = make_node(inputs);
   if (node.output_count() != 1)
     throw InternalError(cat(label(), ": a call needs exactly one output, the node has ", node.output_count()));

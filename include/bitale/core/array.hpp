@@ -82,10 +82,11 @@ class Array {
   static Array empty(DType dtype, const Dims& shape);
   static Array zeros(DType dtype, const Dims& shape);
   static Array full(DType dtype, const Dims& shape, double value);
-  // Copies contiguous data.
+  // Copies contiguous data. ValueError for nullptr, unless there are no elements.
   static Array from(const void* data, DType dtype, const Dims& shape);
   static Array scalar(DType dtype, const void* value);
-  // Borrows memory of another owner, which `keep_alive` keeps valid.
+  // Borrows memory of another owner, which `keep_alive` keeps valid. ValueError for nullptr, unless there are no
+  // elements.
   static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
                       bool writeable = true);
   // An Array that holds an object: a 0-d uint64 whose element is the object's address, which is not meant for
@@ -138,7 +139,7 @@ class Array {
   // For a complex array: the real (0) or imaginary (1) part of its elements; for another array, part 0 is the array
   // itself.
   Array component(int part) const;
-  // For a complex array: the same elements as pairs of real numbers, along a new last axis of length 2.
+  // The complex elements as pairs of real numbers, along a new last axis of length 2. TypeError for real elements.
   Array as_pairs() const;
   // The complex elements whose real parts are this array's elements, each followed in memory by its imaginary part:
   // unchecked.

@@ -20,6 +20,11 @@ class Axes : public std::optional<std::vector<int>> {
  public:
   Axes() = default;
   Axes(std::nullopt_t) {}
+  Axes(int axis) : Axes{axis} {}
+  Axes(bool) = delete;  // keepdims, which comes after the axes
+  Axes(std::optional<int> axis) {
+    if (axis) emplace(1, *axis);
+  }
   Axes(std::vector<int> axes) : optional(std::move(axes)) {}
   Axes(std::initializer_list<int> axes) : optional(std::vector<int>(axes)) {}
 };
@@ -142,11 +147,10 @@ Variable any(const Operand& x, const Axes& axis = all_axes, bool keepdims = fals
 Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
 Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
 Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
-Variable argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);  // nullopt: of the flattened x
-Variable argmin(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
-// Over several axes: the position among their elements, flattened in x's order of the axes.
-Variable argmax(const Operand& x, const std::vector<int>& axes, bool keepdims = false);
-Variable argmin(const Operand& x, const std::vector<int>& axes, bool keepdims = false);
+// Over several axes: the position among their elements, flattened in x's order of the axes; over all: of the flattened
+// x.
+Variable argmax(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable argmin(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable logsumexp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable softmax(const Operand& x, const Axes& axis = all_axes);
 Variable log_softmax(const Operand& x, const Axes& axis = all_axes);

@@ -14,7 +14,7 @@ Variable ptp(const Operand& x, const Axes& axis = all_axes, bool keepdims = fals
 struct MaximumAndArgmax {
   Variable maximum, argmax;
 };
-MaximumAndArgmax max_and_argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
+MaximumAndArgmax max_and_argmax(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 
 // The norm of a number's order over axes: the L-th root of the sum of the L-th powers of absolute values. A number 0
 // counts the elements that are not 0; an infinite one takes the largest absolute value, or the smallest.

@@ -150,22 +150,20 @@ Apply Argmax::vectorize(const Apply& node, std::span<const Variable> batched) co
 
 namespace {
 
-Variable arg_extreme(const Operand& x, std::optional<int> axis, bool keepdims, bool smallest) {
-  const LocationScope here(x.where);
-  if (axis) axis = normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim())[0];
-  const Variable y = OpRef(new Argmax(axis, smallest))->operator()({x.variable});
-  const auto over = axis ? std::vector<int>{*axis} : axes_or_all("argmax", std::nullopt, x.ndim());
-  return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
+// Over one axis, or all.
+Variable along_one(const Variable& x, std::optional<int> axis, bool smallest) {
+  return OpRef(new Argmax(axis, smallest))->operator()({x});
 }
 
-// Over several axes, which are moved to the end and flattened into one.
-Variable arg_extreme(const Operand& x, const std::vector<int>& axes, bool keepdims, bool smallest) {
+Variable arg_extreme(const Operand& x, const Axes& axes, bool keepdims, bool smallest) {
   const LocationScope here(x.where);
   const char* const who = smallest ? "argmin" : "argmax";
-  const std::vector<int> over = normalized_axes(who, axes, x.ndim());
-  if (over.empty()) throw ValueError(cat(who, ": no axis is given; None stands for all"));
-  if (over.size() == 1) return arg_extreme(x, over[0], keepdims, smallest);
-  if (int(over.size()) == x.ndim()) return arg_extreme(x, std::nullopt, keepdims, smallest);
+  if (axes && axes->empty()) throw ValueError(cat(who, ": no axis is given; None stands for all"));
+  const std::vector<int> over = axes_or_all(who, axes, x.ndim());
+  const auto kept = [&](const Variable& y) { return keepdims ? keep_dimensions(y, over, x.ndim()) : y; };
+  if (axes && over.size() == 1) return kept(along_one(x, over[0], smallest));
+  if (int(over.size()) == x.ndim()) return kept(along_one(x, std::nullopt, smallest));
+  // Several axes are moved to the end and flattened into one.
   std::vector<int> order;
   Variables lengths;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -178,24 +176,13 @@ Variable arg_extreme(const Operand& x, const std::vector<int>& axes, bool keepdi
   lengths.push_back(size);
   order.insert(order.end(), over.begin(), over.end());
   const Variable flat = reshape(dimshuffle(x, order), lengths);
-  const Variable y = arg_extreme(flat, flat.ndim() - 1, false, smallest);
-  return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
+  return kept(along_one(flat, flat.ndim() - 1, smallest));
 }
 
 }  // namespace
 
-Variable argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
-  return arg_extreme(x, axis, keepdims, false);
-}
-Variable argmin(const Operand& x, std::optional<int> axis, bool keepdims) {
-  return arg_extreme(x, axis, keepdims, true);
-}
-Variable argmax(const Operand& x, const std::vector<int>& axes, bool keepdims) {
-  return arg_extreme(x, axes, keepdims, false);
-}
-Variable argmin(const Operand& x, const std::vector<int>& axes, bool keepdims) {
-  return arg_extreme(x, axes, keepdims, true);
-}
+Variable argmax(const Operand& x, const Axes& axis, bool keepdims) { return arg_extreme(x, axis, keepdims, false); }
+Variable argmin(const Operand& x, const Axes& axis, bool keepdims) { return arg_extreme(x, axis, keepdims, true); }
 
 namespace {
 

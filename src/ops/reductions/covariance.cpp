@@ -37,10 +37,9 @@ Variable ptp(const Operand& x, const Axes& axis, bool keepdims) {
   return sub(max(x, axis, keepdims), min(x, axis, keepdims));
 }
 
-MaximumAndArgmax max_and_argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
+MaximumAndArgmax max_and_argmax(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
-  const Axes axes = axis ? Axes(std::vector<int>{*axis}) : Axes();
-  return {max(x, axes, keepdims), argmax(x, axis, keepdims)};
+  return {max(x, axis, keepdims), argmax(x, axis, keepdims)};
 }
 
 Variable cov(const Operand& m, const std::optional<Operand>& y, const CovarianceOptions& options) {

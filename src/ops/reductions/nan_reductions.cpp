@@ -50,12 +50,12 @@ Variable extreme_of_numbers(const Operand& x, const Axes& axis, bool keepdims, E
   return switch_(all(isnan(x), axis, keepdims), cast(Operand(NAN), value.dtype()), value);
 }
 
-using Position = Variable (*)(const Operand&, std::optional<int>, bool);
+using Position = Variable (*)(const Operand&, const Axes&, bool);
 Variable position_among_numbers(const Operand& x, std::optional<int> axis, bool keepdims, Position position,
                                 double neutral, const char* who) {
   const LocationScope here(x.where);
   if (!may_hold_nan(x)) return position(x, axis, keepdims);
-  const Axes axes = axis ? Axes{*axis} : Axes();
+  const Axes axes = axis;
   // A row whose numbers are all equal to the neutral one: the first of them, not a nan before it.
   const Variable value = with_nan_as(x.variable, neutral);
   const Variable best = neutral < 0 ? max(value, axes, true) : min(value, axes, true);

@@ -257,6 +257,19 @@ TEST_CASE("borrowed memory lives as long as the array") {
   CHECK(!Array::borrow(&value, DType::Float64, Dims{}, Dims{}, nullptr, false).writeable());
 }
 
+TEST_CASE("nullptr is the address of no elements only") {
+  CHECK_THROWS_WITH_AS(Array::borrow(nullptr, DType::Float64, Dims{2}, Dims{8}, nullptr), doctest::Contains("nullptr"),
+                       ValueError);
+  CHECK_THROWS_WITH_AS(Array::from(nullptr, DType::Float64, Dims{2}), doctest::Contains("nullptr"), ValueError);
+  CHECK(Array::borrow(nullptr, DType::Float64, Dims{0}, Dims{8}, nullptr).str() == "[]");
+  CHECK(Array::from(nullptr, DType::Float64, Dims{2, 0}).size() == 0);
+}
+
+TEST_CASE("only complex numbers are pairs") {
+  CHECK_THROWS_AS((Array{1., 2.}).as_pairs(), TypeError);
+  CHECK((Array{1., 2.}).astype(DType::Complex128).as_pairs().shape() == Dims{2, 2});
+}
+
 TEST_CASE("is_unique is false while other handles exist") {
   Array x{1., 2.};
   CHECK(x.is_unique());

@@ -121,6 +121,18 @@ TEST_CASE("argmax and argmin over several axes") {
   CHECK_THROWS_AS(argmax(literal(x), std::vector<int>{}), ValueError);
 }
 
+TEST_CASE("axes are a number or a list") {
+  const Variable x = literal(Array{{1., 5.}, {4., 2.}});
+  CHECK(value(argmax(x, 1)).str() == "[1 0]");
+  CHECK(value(argmax(x, {1})).str() == "[1 0]");
+  CHECK(value(argmin(x, {0, 1})).int_item() == 0);
+  CHECK(value(argmax(x, {}, true)).shape() == Dims{1, 1});
+  CHECK(value(sum(x, 0)).str() == "[5. 7.]");
+  CHECK(value(sum(x, {-1})).str() == "[6. 6.]");
+  CHECK(value(softmax(x, 1)).str() == value(softmax(x, {1})).str());
+  CHECK(!std::is_convertible_v<bool, Axes>);
+}
+
 TEST_CASE("argmax and argmin") {
   const Variable x = literal(matrix_2x3);
   CHECK(value(argmax(x)).int_item() == 5);

@@ -60,6 +60,21 @@ class Smooth final : public OpOf<Smooth> {
   bool has_pushforward() const override { return true; }
 };
 
+// Returns its input, though it does not declare a view, or the input converted to another dtype than it declares.
+class Careless final : public OpOf<Careless> {
+ public:
+  explicit Careless(bool converts) : converts(converts) {}
+  bool converts;
+  static constexpr auto fields = attribute_list(attribute("converts", &Careless::converts));
+  std::string_view name() const override { return "Careless"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    out[0] = converts ? in[0].astype(DType::Int32) : in[0];
+  }
+};
+
 Variable smooth(const Variable& x, std::int64_t times) { return (*make_ref<Smooth>(times))({x}); }
 
 }  // namespace
@@ -73,6 +88,25 @@ TEST_CASE("an op with a custom runtime function") {
   const Function tangent = function({t}, pushforward({y}, {x}, {t})[0]);
   CHECK(tangent({Array{0.0, 16.0, 0.0}})[0].str() == "[0. 4. 0.]");
   CHECK_THROWS_AS(smooth(matrix("m"), 1), TypeError);
+}
+
+TEST_CASE("an op that no handle shares is refused, since its nodes would delete it") {
+  const Smooth local(1);
+  const Variable x = vector("x");
+  CHECK_THROWS_WITH_AS(local({x}), doctest::Contains("make_ref<Smooth>"), ValueError);
+}
+
+TEST_CASE("what perform returns without declaring it") {
+  const Variable x = vector("x");
+  for (const char* linker : {"vm", "jit"}) {
+    const Function same = function({x}, (*make_ref<Careless>(false))({x}), {.mode = Mode(linker, "fast_run")});
+    const Array given{1., 2.};
+    const Array got = same({given})[0];
+    CHECK(!got.shares_memory_with(given));
+    CHECK(got.str() == "[1. 2.]");
+    const Function converted = function({x}, (*make_ref<Careless>(true))({x}), {.mode = Mode(linker, "fast_run")});
+    CHECK_THROWS_WITH_AS(converted({given}), doctest::Contains("perform made an array of dtype int32"), TypeError);
+  }
 }
 
 TEST_CASE("an equation about a custom op is checked numerically") {
