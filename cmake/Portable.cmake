@@ -3,6 +3,10 @@
 # With BITALE_GLIBC_STUBS (tools/wheel/glibc.py makes the folder) shared libraries are linked against an older glibc, and
 # libstdc++ is inside them with hidden names, so that they need glibc and libgcc_s only. Compiling is not affected, so
 # the compiler's cache serves both kinds of builds. lld links them, which searches archives in any order.
+#
+# Strings and vectors pass between the library and programs, so both must allocate by the same operators new and delete:
+# the library's are visible and may be replaced, as those of libstdc++.so may, by a program's own, by an allocator's or
+# by a sanitizer's.
 
 set(BITALE_GLIBC_STUBS "" CACHE PATH "Folder with the stub libraries of an older glibc to link against")
 
@@ -16,6 +20,11 @@ if(BITALE_GLIBC_STUBS)
   set_target_properties(bitale_newer_glibc PROPERTIES CXX_VISIBILITY_PRESET hidden)
 endif()
 
+set(bitale_allocation_names "")
+if(BITALE_GLIBC_STUBS)
+  set(bitale_allocation_names "_Znw*; _Zna*; _Zdl*; _Zda*;")
+endif()
+
 function(bitale_portable target)
   get_target_property(type ${target} TYPE)
   if(NOT BITALE_GLIBC_STUBS OR NOT type MATCHES "^(SHARED|MODULE)_LIBRARY$")
@@ -24,6 +33,9 @@ function(bitale_portable target)
   target_link_options(${target} PRIVATE -nodefaultlibs -L${BITALE_GLIBC_STUBS})
   if(NOT target MATCHES "^bitale(_llvm)?$")  # which have version scripts of their own
     target_link_options(${target} PRIVATE LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/portable/names.map)
+  endif()
+  if(target STREQUAL "bitale")
+    target_link_options(${target} PRIVATE LINKER:--export-dynamic-symbol=_Zn[aw]*,--export-dynamic-symbol=_Zd[al]*)
   endif()
   target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:bitale_newer_glibc> ${static_libstdcxx} gcc gcc_s m pthread dl c)
 endfunction()

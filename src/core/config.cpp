@@ -2,6 +2,7 @@
 #include "bitale/core/config.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -87,6 +88,9 @@ T number(const std::string& text) {
   return value;
 }
 
+std::atomic<std::uint64_t> changes{0};
+std::atomic<int> known_test_values{-1};  // negative: not read yet
+
 }  // namespace
 
 bool get_bool(std::string_view name) { return get_typed(name, "bool") == "True"; }
@@ -96,15 +100,14 @@ double get_float(std::string_view name) { return number<double>(get_typed(name, 
 void set(std::string_view name, std::string_view value) {
   std::lock_guard lock(shared().mutex);
   shared().table.set(name, value);
-  if (name == "compute_test_value") detail::known_test_values = -1;
-  ++detail::change_count;
+  if (name == "compute_test_value") known_test_values = -1;
+  ++changes;
 }
 
-std::atomic<std::uint64_t> detail::change_count{0};
+std::uint64_t change_count() { return changes.load(std::memory_order_acquire); }
 
-std::atomic<int> detail::known_test_values{-1};
-
-TestValues detail::read_test_values() {
+TestValues test_values() {
+  if (const int known = known_test_values.load(std::memory_order_relaxed); known >= 0) return TestValues(known);
   static constexpr std::string_view words[] = {"off", "ignore", "warn", "raise", "pdb"};
   std::lock_guard lock(shared().mutex);  // so that a value that has just been changed is not cached
   const std::string word = shared().table.get("compute_test_value");

@@ -140,9 +140,14 @@ void register_optimizer(const std::string& name, RewriteQuery query) {
   own.table.emplace_back(name, std::move(query));
 }
 
-const RewriteQuery OPT_NONE = query_of("None"), OPT_MERGE = query_of("merge"),
-                   OPT_FAST_COMPILE = query_of("fast_compile"), OPT_FAST_RUN = query_of("fast_run"),
-                   OPT_FAST_RUN_STABLE = query_of("fast_run_stable"), OPT_STABILIZE = query_of("stabilize"),
-                   OPT_UNSAFE = query_of("unsafe");
+namespace {
+// Never destroyed, since destructors of the program's own objects may use them.
+const RewriteQuery& constant_query(std::string_view name) { return *new RewriteQuery(query_of(name)); }
+}  // namespace
+
+const RewriteQuery &OPT_NONE = constant_query("None"), &OPT_MERGE = constant_query("merge"),
+                   &OPT_FAST_COMPILE = constant_query("fast_compile"), &OPT_FAST_RUN = constant_query("fast_run"),
+                   &OPT_FAST_RUN_STABLE = constant_query("fast_run_stable"),
+                   &OPT_STABILIZE = constant_query("stabilize"), &OPT_UNSAFE = constant_query("unsafe");
 
 }  // namespace bitale

@@ -3,7 +3,6 @@
 // the files of BITALERC (default ~/.bitalerc, INI, section [global]), the default. Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -39,23 +38,13 @@ void set(std::string_view name, std::string_view value);
 std::string describe();
 
 // The number of changes of flags so far. Frequent readers of a flag cache its value until this number changes.
-namespace detail {
-extern std::atomic<std::uint64_t> change_count;
-}
-inline std::uint64_t change_count() { return detail::change_count.load(std::memory_order_acquire); }
+std::uint64_t change_count();
 
 DType float_x();
 
 // The flag compute_test_value, which is read for every new node.
 enum class TestValues : int { off, ignore, warn, raise, pdb };
-namespace detail {
-extern std::atomic<int> known_test_values;  // negative: not read yet
-TestValues read_test_values();
-}  // namespace detail
-inline TestValues test_values() {
-  const int known = detail::known_test_values.load(std::memory_order_relaxed);
-  return known >= 0 ? TestValues(known) : detail::read_test_values();
-}
+TestValues test_values();
 
 // Changes a flag for the lifetime of the object.
 class Change {

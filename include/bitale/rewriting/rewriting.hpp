@@ -62,8 +62,8 @@ std::vector<std::string> optimizer_names();
 // Gives a query a name, by which modes find it. ValueError for a name that is taken.
 void register_optimizer(const std::string& name, RewriteQuery query);
 
-extern const RewriteQuery OPT_NONE, OPT_MERGE, OPT_FAST_COMPILE, OPT_FAST_RUN, OPT_FAST_RUN_STABLE, OPT_STABILIZE,
-    OPT_UNSAFE;
+extern const RewriteQuery &OPT_NONE, &OPT_MERGE, &OPT_FAST_COMPILE, &OPT_FAST_RUN, &OPT_FAST_RUN_STABLE, &OPT_STABILIZE,
+    &OPT_UNSAFE;
 
 // The report of a call of rewrite().
 struct RewriteReport {
