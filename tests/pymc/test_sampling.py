@@ -53,6 +53,7 @@ def test_options(line):
     found = bitale.pytensor.sample(
         line,
         target_accept=0.9,
+        max_treedepth=5,
         initvals={"s": 2.0},
         discard_tuned_samples=False,
         idata_kwargs=dict(log_likelihood=True, include_transformed=True),
@@ -62,6 +63,9 @@ def test_options(line):
     assert found.unconstrained_posterior["s_log__"].shape == (2, 20)
     assert found.warmup_posterior.sizes["draw"] == 20
     assert found.posterior.attrs["tuning_steps"] == 20
+    assert found.sample_stats["depth"].max() <= 5
+    with pytest.raises(TypeError, match="one dict of initvals for all chains"):
+        bitale.pytensor.sample(line, initvals=[{}, {}], **FEW)
     with pytest.raises(AttributeError, match="nonsense"):
         bitale.pytensor.sample(line, nonsense=1, **FEW)
     with pytest.raises(TypeError, match="No model on context stack"):

@@ -39,8 +39,9 @@ def sample(
     """Draws from the posterior of a PyMC model, as ``pm.sample`` gives them: by nutpie's NUTS, on functions that Bitale compiles.
 
     model: the one of the block if None. random_seed, and the other arguments: those of ``pm.sample``; options: those of ``nutpie.sample``,
-    such as target_accept. The result is PyMC's, with the observed and constant data. ImportError without PyMC 6.4 and nutpie; errors of the model
-    as `nutpie.compile_model`; PyMC's SamplingError where no chain finds a start, which says the variable and the value that are to blame.
+    such as target_accept, and PyMC's max_treedepth. The result is PyMC's, with the observed and constant data. ImportError without PyMC 6 and nutpie;
+    TypeError for initvals of each chain; errors of the model as `nutpie.compile_model`; PyMC's SamplingError where no chain finds a start, which
+    says the variable and the value that are to blame.
     """
     versions.check("pymc", "bitale.pytensor.sample", (6, 0))
     versions.check("nutpie", "bitale.pytensor.sample")
@@ -51,6 +52,12 @@ def sample(
 
     from bitale.pytensor.nutpie import compile_model
 
+    if not isinstance(initvals, (dict, type(None))):
+        raise TypeError(
+            f"sample: nutpie takes one dict of initvals for all chains, not {type(initvals).__name__}"
+        )
+    if "max_treedepth" in options:  # PyMC's name
+        options["maxdepth"] = options.pop("max_treedepth")
     model = pymc.modelcontext(model)
     compiled = compile_model(model, var_names=var_names, initial_points=initvals)
     cores = cores or max(1, min(4, cpu_count() // 2))
