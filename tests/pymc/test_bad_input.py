@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pytensor.graph.op import Op
 import bitale.pytensor
 from bitale.pytensor import ConversionError
 from compare import as_op
+from new_process import environment, output_of
 
 v, s = pt.dvector("v"), pt.dscalar("s")
 
@@ -268,9 +268,8 @@ def _output_after_sigint(body: str) -> str:
         as_op = getattr(pytensor, "wrap_py", None) or pytensor.compile.ops.as_op
         """
     ) + textwrap.dedent(body)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
-        [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment()
     )
     try:
         assert process.stdout.readline().strip() == "ready"
@@ -371,13 +370,4 @@ def test_missing_packages_of_nutpie_models(monkeypatch, package, needed):
 
 def test_the_import_uses_nothing_deprecated():
     script = "import warnings, pytensor.tensor.linalg; warnings.simplefilter('error'); import bitale.pytensor"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    output_of("-c", script)

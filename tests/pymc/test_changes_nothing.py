@@ -5,10 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pymc
 import pytest
@@ -16,22 +12,11 @@ from pytensor.compile.mode import get_mode
 
 import bitale.pytensor
 from bitale.pytensor.default_mode import REPLACED
-
-HERE = Path(__file__).resolve().parent
+from new_process import output_of
 
 
 def run(script: str) -> None:
-    """In a new process, in which nothing has been imported."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    output_of("-c", script)
 
 
 IMPORTED = "\n".join(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pymc as pm
 import pytensor
@@ -18,6 +14,7 @@ from pytensor.link.numba import NumbaLinker
 
 import bitale.pytensor
 from models import MODELS
+from new_process import output_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 QUIET = dict(progressbar=False, random_seed=5)
@@ -168,18 +165,7 @@ with pm.Model():
         print(pm.sample(**few).posterior["x"].shape, pm.sample(nuts_sampler="pymc", **few).posterior["x"].shape)
 """
     pytest.importorskip("nutpie")
-    environment = {
-        **os.environ,
-        "PATH": str(tmp_path),
-        "PYTENSOR_FLAGS": f"base_compiledir={tmp_path / 'modules'}",
-    }
-    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert run.stdout.split("\n")[:2] == ["(1, 5)", "(1, 5) (1, 5)"], run.stdout + run.stderr
+    flags = f"base_compiledir={tmp_path / 'modules'}"
+    printed = output_of("-c", script, PATH=tmp_path, PYTENSOR_FLAGS=flags)
+    assert printed.split("\n")[:2] == ["(1, 5)", "(1, 5) (1, 5)"]
     assert not list(tmp_path.rglob("*.so"))
