@@ -30,11 +30,15 @@ def sampled(model, draws, names):
                 random_seed=1,
             )
 
+    def by_pymc_on_bitale():
+        with bitale.pytensor.as_default():  # for the function of the trace, too
+            return by_pymc(None)
+
     def by_nutpie(compiled):
         return nutpie.sample(compiled, **options, progress_bar=False, seed=1)
 
     ways = {
-        "PyMC on Bitale": lambda: by_pymc("BITALE"),
+        "PyMC on Bitale": by_pymc_on_bitale,
         f"PyMC on {peer}": lambda: by_pymc(peer),
         "nutpie on Bitale": lambda: by_nutpie(bitale.pytensor.nutpie.compile_model(model)),
     }
