@@ -29,6 +29,7 @@
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "opaque.hpp"
+#include "ops/control/captures.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/elementwise/scalar_op.hpp"
 #include "ops/registry.hpp"
@@ -652,6 +653,15 @@ void bind_walks(nb::module_& m) {
   m.def(
       "graph_inputs", [](Any graphs, Any blockers) { return graph_inputs(one_or_several(graphs), as_set(blockers)); },
       "graphs"_a, "blockers"_a = nb::none());
+  m.def(
+      "closed",
+      [](Any outputs, Any own) {
+        Captured captured = closed(one_or_several(outputs), as_variables(own, "closed: own"));
+        return std::tuple(std::move(captured.outputs), std::move(captured.leaves), std::move(captured.values));
+      },
+      "outputs"_a, "own"_a,
+      "The outputs as expressions of `own` and of leaves that stand for what they read of the surrounding graph; the "
+      "leaves; and these values.");
   m.def(
       "explicit_graph_inputs", [](Any graphs) { return explicit_graph_inputs(one_or_several(graphs)); }, "graph"_a);
   m.def(

@@ -12,22 +12,6 @@ constexpr std::int64_t compared_bytes = 256;
 
 }  // namespace
 
-PointerSet held_elsewhere(std::span<const DifferentiationOrder::Step> steps) {
-  PointerMap<std::uint32_t> edges;
-  for (const auto& step : steps)
-    if (step.node.defined())
-      for (const Variable& input : step.node.inputs())
-        if (input.node()->owner) ++*edges.insert(input.node()->owner, 0).first;
-  PointerSet out;
-  for (const auto& step : steps) {
-    const ApplyNode* node = step.node.node();
-    if (!node) continue;
-    const std::uint32_t* at = edges.find(node);
-    if (node->count.load(std::memory_order_relaxed) > (at ? *at : 0) + 1) out.insert(node);
-  }
-  return out;
-}
-
 const VariableNode* Duplicates::representative(const Variable& v) {
   if (const VariableNode* const* known = representatives_.find(v.node())) return *known;
   const Array* value = v.constant();

@@ -5,17 +5,11 @@
 // So is a node whose pullback may not be linear: what it makes of a sum is not the sum of what it makes of the terms.
 #pragma once
 
-#include <span>
-
-#include "autodiff/order.hpp"
 #include "bitale/graph/op.hpp"
 #include "core/flat_table.hpp"
 #include "graph/pointer_map.hpp"
 
 namespace bitale {
-
-// The nodes of an expression to which others have handles than its nodes and `steps`, which are all of them.
-PointerSet held_elsewhere(std::span<const DifferentiationOrder::Step> steps);
 
 class Duplicates {
  public:

@@ -10,6 +10,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/held_elsewhere.hpp"
 #include "graph/support.hpp"
 
 namespace bitale {
@@ -65,7 +66,7 @@ Variables starts_of(std::span<const Seed> seeds) {
 ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers)
     : blocked_(set_of(blockers)),
       order_(starts_of(seeds), blocked_, {}),
-      held_elsewhere_(held_elsewhere(order_.steps())) {
+      held_elsewhere_(held_elsewhere(order_.nodes(), 2)) {  // a step has a handle, and so has the list
   for (const Seed& seed : seeds) plant(seed);
   mark_reached(wrt);
 }

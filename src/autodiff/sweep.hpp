@@ -78,7 +78,7 @@ class ReverseSweep {
   std::vector<Slot> slots_;
   PointerSet blocked_;
   const DifferentiationOrder order_;
-  const PointerSet held_elsewhere_;        // nodes that may be named later (duplicates.hpp)
+  const PointerSet held_elsewhere_;        // nodes that may be named later
   std::vector<std::uint32_t> step_slots_;  // of the inputs and outputs of reached steps, consecutively
   std::vector<char> is_stepped_;           // per step of the order
   std::vector<char> patterns_;             // of the reached nodes: per input, per output

@@ -1,15 +1,13 @@
 #include "integrate/system.hpp"
 
-#include <algorithm>
-
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
-#include "graph/pointer_map.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/captures.hpp"
 
 namespace bitale::integrate {
 
@@ -39,35 +37,6 @@ Dims common_shape(const Variable& a, const Variable& b) {
   return shape;
 }
 
-// The values that the expression reads of the surrounding graph: the last ones that don't depend on the leaves.
-Variables captured_by(const Variable& expression, const VariableSet& leaves) {
-  PointerSet inside, outside, seen;
-  for (auto& leaf : leaves) inside.insert(leaf.node());
-  Variables captured;
-  const auto is_outside = [&](const Variable& v) {
-    return !inside.contains(v.node()) && !v.is_constant() && (!v.has_owner() || outside.contains(v.node()));
-  };
-  const auto capture = [&](const Variable& v) {
-    if (is_outside(v) && seen.insert(v.node())) captured.push_back(v);
-  };
-  const Variables roots{expression};
-  for (const Apply& node : toposort(roots, leaves)) {
-    const bool is_inside =
-        std::ranges::any_of(node.inputs(), [&](const Variable& v) { return inside.contains(v.node()); });
-    const bool is_variable = std::ranges::any_of(node.inputs(), is_outside);
-    for (auto& output : node.outputs()) {
-      if (is_inside)
-        inside.insert(output.node());
-      else if (is_variable)
-        outside.insert(output.node());
-    }
-    if (is_inside)
-      for (auto& input : node.inputs()) capture(input);
-  }
-  capture(expression);
-  return captured;
-}
-
 }  // namespace
 
 OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
@@ -80,13 +49,10 @@ OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
   const Variable y(tensor_type(y0.dtype(), common_shape(y_, slope_)), "y");
   slope_ = clone_replace(Variables{slope_}, {{y_, y}}).front();
   y_ = y;
-  values_ = captured_by(slope_, {y_, t_});
-  Replacements leaves;
-  for (auto& value : values_) {
-    parameters_.emplace_back(value.type(), value.name());
-    leaves.emplace_back(value, parameters_.back());
-  }
-  slope_ = with_static_shape_of(y_, clone_replace(Variables{slope_}, leaves).front());
+  const Captured captured = closed({slope_}, {y_, t_});
+  values_ = captured.values;
+  parameters_ = captured.leaves;
+  slope_ = with_static_shape_of(y_, captured.outputs.front());
 }
 
 Variable OdeSystem::slope(const Variable& y, const Variable& t) const {

@@ -36,6 +36,7 @@ Loop loop_of(const Apply& node) {
   }
   parts.truncate_gradient = layout.truncate_gradient;
   parts.name = layout.name;
+  parts.transposed = Transposed::by_its_source;
   return out;
 }
 

@@ -38,6 +38,10 @@ fuzz() {
   if [ $preset = coverage ]; then code_coverage; return; fi
   PYTHONPATH=tests:python $venv/bin/python -m fuzz.derivatives --seconds $((seconds / 10 + 1)) --seed $(($(date +%s) % 1000000 * 1000)) ||
     die "gradients at special points are wrong"
+  local of
+  for of in named_values; do
+    PYTHONPATH=tests:python $venv/bin/python -m fuzz.$of --seconds $((seconds / 10 + 1)) "${arguments[@]}" || die "programs of fuzz.$of fail"
+  done
   # A fifth of the time for programs of loops.
   PYTHONPATH=tests:python $venv/bin/python -m fuzz.loops --seconds $((seconds / 5 + 1)) --keep tests/fuzz/seeds "${arguments[@]}" ||
     die "programs of loops fail; what is left in tests/fuzz/seeds is replayed by ./dev test"

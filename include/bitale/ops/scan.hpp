@@ -63,6 +63,8 @@ struct ScanStep {
   Replacements updates;
 };
 
+struct ScanParts;  // ops/scan/scan.hpp
+
 struct ScanResult {
   Variables traces;  // each result after each step, stacked along a new first axis; initial values are left out
   Variables finals;  // after the last step; null for results without an earlier value
@@ -87,6 +89,9 @@ class ScanBuilder {
  private:
   void make_leaves();
   std::string called() const;
+  void require_known_leaves(const Variables& results, const ScanParts& parts, const Replacements& updated) const;
+  void name_values(const Variables& results, const Replacements& updated, ScanParts& parts) const;
+  Variables with_states(const Variables& results, const Replacements& updated, ScanParts& parts) const;
 
   ScanArguments given_;
   Variable n_steps_;

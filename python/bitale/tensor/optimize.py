@@ -273,16 +273,6 @@ def _float_variable(x: Any, function: str) -> TensorVariable:
     return x
 
 
-def _others(expressions: list[Any], own: list[Any]) -> list[Any]:
-    """The leaves that are not constants, besides our own."""
-    leaves = _core.graph_inputs(expressions)
-    return [
-        x
-        for x in leaves
-        if not any(x is each for each in own) and not isinstance(x, _core.Constant)
-    ]
-
-
 def _require_dependence(expression: Any, variables: list[Any], function: str) -> None:
     for x in variables:
         if not _core.variable_depends_on(expression, [x]):
@@ -337,11 +327,12 @@ def _solved(
         expressions[0] if op.of_gradient else concatenate([each.flatten() for each in expressions])
     )
     _require_dependence(value, variables, function)
-    (value,) = graph_replace([cast(value, "float64")], replaced, strict=False)
-    others = _others([value], [packed, *lengths])
-    graph = OpFromGraph([packed, *lengths, *others], [value])
+    # What the expression reads of the surrounding graph, computed values included, is given to the solver.
+    (value,), leaves, values = _core.closed([cast(value, "float64")], variables)
+    (value,) = graph_replace([value], replaced, strict=False)
+    graph = OpFromGraph([packed, *lengths, *leaves], [value])
     solver = op(graph, method, bool(jac), bool(hess), "", _Options(options))
-    found, success = solver(start, *given, *others)
+    found, success = solver(start, *given, *values)
     out, offset = [], as_tensor_variable(np.int64(0))
     for each, shape in zip(variables, shapes):
         size = each.size
@@ -381,9 +372,9 @@ def _solved_scalar(
     _require_dependence(expression, [x], function)
     name, points = around
     leaf = _core.TensorType("float64", ())()
-    (value,) = graph_replace([cast(expression, "float64")], {x: cast(leaf, x.dtype)}, strict=False)
-    others = _others([value], [leaf])
-    inputs = [cast(x, "float64"), *others]
+    (value,), leaves, values = _core.closed([cast(expression, "float64")], [x])
+    (value,) = graph_replace([value], {x: cast(leaf, x.dtype)}, strict=False)
+    inputs = [cast(x, "float64"), *values]
     if points is not None:
         inputs.append(cast(as_tensor_variable(points), "float64"))
         if inputs[-1].ndim != 1:
@@ -391,7 +382,7 @@ def _solved_scalar(
                 f"{function}: expected {name} to be a few scalars, got {inputs[-1].ndim} dimensions"
             )
     solver = op(
-        OpFromGraph([leaf, *others], [value]),
+        OpFromGraph([leaf, *leaves], [value]),
         method,
         jac,
         hess,

@@ -1,6 +1,7 @@
 #include "ops/control/guarded.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -60,21 +61,33 @@ bool is_total(const Apply& node) {
   return false;
 }
 
-PointerSet guarded_values(std::span<const Variable> outputs) {
-  const std::vector<Apply> order = toposort(outputs);
-  PointerSet out, needed;
-  if (std::ranges::none_of(order, [](auto& node) { return lazy_inputs(node); })) return out;
+namespace {
+
+// The choices that count.
+using Choice = std::function<const LazyInputs*(const Apply&)>;
+
+// All variables, and the nodes that compute them, that are needed whatever is chosen.
+PointerSet needed_by(std::span<const Variable> outputs, const std::vector<Apply>& order, const Choice& choice) {
+  PointerSet out;
   const auto need = [&](const Variable& v) {
-    if (v.has_owner()) needed.insert(v.owner().node());
+    out.insert(v.node());
+    if (v.has_owner()) out.insert(v.owner().node());
   };
   for (auto& output : outputs) need(output);
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
-    if (!needed.contains(node->node())) continue;
-    if (const LazyInputs* lazy = lazy_inputs(*node))
+    if (!out.contains(node->node())) continue;
+    if (const LazyInputs* lazy = choice(*node))
       for (int input : needed_first(*node, *lazy)) need(node->input(input));
     else
       for (auto& input : node->inputs()) need(input);
   }
+  return out;
+}
+
+PointerSet guarded_by(std::span<const Variable> outputs, const std::vector<Apply>& order, const Choice& choice) {
+  PointerSet out;
+  if (std::ranges::none_of(order, choice)) return out;
+  const PointerSet needed = needed_by(outputs, order, choice);
   for (auto& node : order) {
     if (needed.contains(node.node())) continue;
     const bool reads_guarded = std::ranges::any_of(node.inputs(), [&](auto& v) { return out.contains(v.node()); });
@@ -82,6 +95,32 @@ PointerSet guarded_values(std::span<const Variable> outputs) {
     for (auto& output : node.outputs()) out.insert(output.node());
   }
   return out;
+}
+
+// The choices that depend on the leaves.
+Choice choices_by(const Variables& leaves, const std::vector<Apply>& order) {
+  PointerSet depend;
+  for (const Variable& leaf : leaves) depend.insert(leaf.node());
+  for (const Apply& node : order)
+    if (std::ranges::any_of(node.inputs(), [&](const Variable& v) { return depend.contains(v.node()); }))
+      for (const Variable& output : node.outputs()) depend.insert(output.node());
+  return [depend](const Apply& node) { return depend.contains(node.output(0).node()) ? lazy_inputs(node) : nullptr; };
+}
+
+}  // namespace
+
+PointerSet guarded_values(std::span<const Variable> outputs) {
+  return guarded_by(outputs, toposort(outputs), lazy_inputs);
+}
+
+PointerSet guarded_values(std::span<const Variable> outputs, const Variables& leaves, const std::vector<Apply>& order) {
+  if (std::ranges::none_of(order, lazy_inputs)) return {};
+  return guarded_by(outputs, order, choices_by(leaves, order));
+}
+
+PointerSet needed_values(std::span<const Variable> outputs, const Variables& leaves) {
+  const std::vector<Apply> order = toposort(outputs, VariableSet(leaves.begin(), leaves.end()));
+  return needed_by(outputs, order, choices_by(leaves, order));
 }
 
 }  // namespace bitale

@@ -14,5 +14,10 @@ bool is_total(const Apply& node);
 
 // The computed values that only alternatives of lazy nodes need, and that may fail, or depend on such values.
 PointerSet guarded_values(std::span<const Variable> outputs);
+// The same of those lazy nodes alone that depend on the leaves; `order`: all nodes that the outputs need, down to the
+// leaves.
+PointerSet guarded_values(std::span<const Variable> outputs, const Variables& leaves, const std::vector<Apply>& order);
+// The values that are needed whatever the lazy nodes choose that depend on the leaves.
+PointerSet needed_values(std::span<const Variable> outputs, const Variables& leaves);
 
 }  // namespace bitale

@@ -16,6 +16,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batch_last.hpp"
 #include "ops/control/batched_graph.hpp"
+#include "ops/control/captures.hpp"
 #include "ops/control/guarded.hpp"
 #include "ops/scan/scan.hpp"
 #include "ops/shapes/shape.hpp"
@@ -192,7 +193,9 @@ Variables looped_graph(const Variables& outputs, const Replacements& replacement
   parts.n_steps = lengths::product(batch);
   parts.name = "batch";
   Replacements elements;
+  Variables replaced;
   for (auto& [before, after] : replacements) {
+    replaced.push_back(before);
     if (batch_rank(before, after) == 0) {
       elements.emplace_back(before, after);
       continue;
@@ -209,6 +212,7 @@ Variables looped_graph(const Variables& outputs, const Replacements& replacement
     parts.elements.push_back(elements.back().second);
     parts.sequences.push_back(reshape(alloc(aligned, whole), rows));
   }
+  parts.named = named_values(outputs, replaced);
   const Variables of_one = clone_replace(outputs, elements);
   std::vector<bool> is_traced;
   for (auto& each : of_one) {

@@ -230,6 +230,44 @@ bool ScanBuilder::adapts_to(const ScanStep& step) {
   return changed;
 }
 
+void ScanBuilder::require_known_leaves(const Variables& results, const ScanParts& parts,
+                                       const Replacements& updated) const {
+  VariableSet known(given_.non_sequences.begin(), given_.non_sequences.end());
+  known.insert(parts.elements.begin(), parts.elements.end());
+  known.insert(parts.states.begin(), parts.states.end());
+  for (auto& [variable, state] : updated) known.insert(variable);
+  for (auto& leaf : graph_inputs(results, known))
+    if (!known.contains(leaf))
+      throw MissingInputError(cat(called(), ": the step uses `", leaf.str(),
+                                  "`, which is not among non_sequences, as strict=True demands"));
+}
+
+// What a user can name is a constant of the loop, so that the loop is given whatever a later call puts in its place.
+void ScanBuilder::name_values(const Variables& results, const Replacements& updated, ScanParts& parts) const {
+  Variables own = parts.elements;
+  own.insert(own.end(), parts.states.begin(), parts.states.end());
+  for (const Variable& each : given_.non_sequences)
+    if (each.has_owner()) parts.named.push_back(each);
+  own.insert(own.end(), parts.named.begin(), parts.named.end());
+  for (auto& [variable, state] : updated) own.push_back(variable);
+  const Variables held = bitale::named_values(results, own);
+  parts.named.insert(parts.named.end(), held.begin(), held.end());
+}
+
+// The results with states in place of updated shared variables. What is given to the step stays as it was.
+Variables ScanBuilder::with_states(const Variables& results, const Replacements& updated, ScanParts& parts) const {
+  const TestValuesOff none_are_known;
+  Replacements all = updated;
+  Variables variables;
+  for (auto& [variable, state] : updated) variables.push_back(variable);
+  for (const Variable& each : given_.non_sequences)
+    if (each.has_owner() && depends_on(each, variables)) {
+      parts.constants.emplace_back(Variable(each.type(), each.name()), each);
+      all.emplace_back(each, parts.constants.back().first);
+    }
+  return clone_replace(results, all);
+}
+
 ScanResult ScanBuilder::finish(const ScanStep& step) const {
   const std::string who = called();
   const std::size_t count = step.outputs.size();
@@ -303,22 +341,15 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
     }
     inner.push_back(step.until);
   }
-  if (!shared.empty()) inner = clone_replace(inner, shared);
+  if (given_.strict) require_known_leaves(inner, parts, shared);
+  name_values(inner, shared, parts);
+  if (!shared.empty()) inner = with_states(inner, shared, parts);
   auto at = inner.begin();
   for (auto* list : {&parts.next, &parts.traced}) {
     for (auto& each : *list) each = *at++;
   }
   for (std::size_t k = 0; k < step.updates.size(); ++k) parts.next.push_back(*at++);
   if (step.until.defined()) parts.until = *at;
-  if (given_.strict) {
-    VariableSet known(given_.non_sequences.begin(), given_.non_sequences.end());
-    known.insert(parts.elements.begin(), parts.elements.end());
-    known.insert(parts.states.begin(), parts.states.end());
-    for (auto& leaf : graph_inputs(inner, known))
-      if (!known.contains(leaf))
-        throw MissingInputError(
-            cat(who, ": the step uses `", leaf.str(), "`, which is not among non_sequences, as strict=True demands"));
-  }
   // A sequence that the step does not use only determines the number of steps.
   if (inner.empty()) throw ValueError(cat(who, ": the step gives no result"));
   const Apply node = make_scan(parts);

@@ -16,9 +16,8 @@
 #include "graph/replay.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/complex.hpp"
-#include "ops/control/guarded.hpp"
+#include "ops/control/captures.hpp"
 #include "ops/lowering.hpp"
-#include "ops/shapes/dimshuffle.hpp"
 
 namespace bitale {
 
@@ -375,63 +374,16 @@ void ScanOp::emit_tensors(TensorLowering& to, const Apply&) const {
 
 // ---- construction from parts ----------------------------------------------------------------------------------------
 
-namespace {
-
-// The variable that v is a transposed view of. Outside the loop the transposition would be a copy, whereas steps may
-// pass it to a function that reads matrices in either layout; copying a few elements costs nothing.
-std::optional<Variable> transposed_from(const Variable& v) {
-  constexpr std::int64_t few = 16;
-  const auto* shuffle = v.has_owner() ? dynamic_cast<const DimShuffle*>(v.owner_op()) : nullptr;
-  if (!shuffle || !shuffle->dropped().empty() || !shuffle->inserted().empty()) return std::nullopt;
-  std::int64_t count = 1;
-  for (auto length : v.static_shape()) count = length < 0 || count > few ? few + 1 : count * length;
-  return count <= few ? std::nullopt : std::optional(v.owner().input(0));
-}
-
-}  // namespace
-
 Apply make_scan(const ScanParts& parts) {
   const TestValuesOff none_are_known;
   Variables outputs = parts.next;
   outputs.insert(outputs.end(), parts.traced.begin(), parts.traced.end());
   if (parts.until.defined()) outputs.push_back(parts.until);
-  // For each variable: whether it depends on the step, and if not, whether it depends on any variable at all.
-  enum class Depends : char { on_nothing, on_outside, on_step };
-  PointerMap<Depends> depends;
-  for (auto* leaves : {&parts.elements, &parts.states})
-    for (auto& leaf : *leaves) depends.insert(leaf.node(), Depends::on_step);
-  const auto depends_on = [&](const Variable& v) {
-    if (auto* known = depends.find(v.node())) return *known;
-    return v.is_constant() ? Depends::on_nothing : Depends::on_outside;
-  };
-  Variables captured, leaves;
-  PointerMap<std::size_t> indices;
-  const auto capture = [&](Variable v) {
-    if (depends_on(v) != Depends::on_outside) return;
-    while (const auto source = transposed_from(v)) v = *source;
-    if (!indices.insert(v.node(), captured.size()).second) return;
-    captured.push_back(v);
-    leaves.emplace_back(v.type(), v.name());
-  };
-  VariableSet blockers(parts.elements.begin(), parts.elements.end());
-  blockers.insert(parts.states.begin(), parts.states.end());
-  const PointerSet guarded = guarded_values(outputs);  // by a choice in the step: they are computed behind it
-  for (const Apply& node : toposort(outputs, blockers)) {
-    Depends most = Depends::on_nothing;
-    for (auto& input : node.inputs()) most = std::max(most, depends_on(input));
-    if (most == Depends::on_outside && guarded.contains(node.output(0).node())) most = Depends::on_step;
-    for (auto& output : node.outputs())
-      if (!depends.contains(output.node())) depends.insert(output.node(), most);
-    if (most == Depends::on_step)
-      for (auto& input : node.inputs()) capture(input);
-  }
-  for (auto& output : outputs) capture(output);
   Variables inner = parts.elements;
   inner.insert(inner.end(), parts.states.begin(), parts.states.end());
-  inner.insert(inner.end(), leaves.begin(), leaves.end());
-  Replacements to_leaves;
-  for (std::size_t k = 0; k < captured.size(); ++k) to_leaves.emplace_back(captured[k], leaves[k]);
-  outputs = clone_replace(outputs, to_leaves);
+  const Captured captured = captured_by(outputs, inner, parts.transposed, parts.named);
+  inner.insert(inner.end(), captured.leaves.begin(), captured.leaves.end());
+  outputs = captured.outputs;
   for (std::size_t k = 0; k < parts.next.size(); ++k) {
     // The static lengths of a state hold in each step: they are checked if the step does not imply them.
     const Type& type = parts.states[k].type();
@@ -447,7 +399,7 @@ Apply make_scan(const ScanParts& parts) {
   Variables inputs{parts.n_steps};
   inputs.insert(inputs.end(), parts.sequences.begin(), parts.sequences.end());
   inputs.insert(inputs.end(), parts.initial.begin(), parts.initial.end());
-  const Variables constants = clone_replace(captured, parts.constants);
+  const Variables constants = clone_replace(captured.values, parts.constants);
   inputs.insert(inputs.end(), constants.begin(), constants.end());
   return op->make_node(inputs);
 }

@@ -16,6 +16,7 @@
 #include "graph/pointer_map.hpp"
 #include "graph/state_reader.hpp"
 #include "graph/steps_made.hpp"
+#include "ops/control/captures.hpp"
 #include "ops/control/inner_graph_queries.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -108,9 +109,12 @@ struct ScanParts {
   Replacements constants = {};      // variables that stand for values of the surrounding graph
   std::int64_t truncate_gradient = -1;
   std::string name = {};
+  Transposed transposed = Transposed::as_it_is;  // how constants of the loop are captured
+  Variables named = {};                          // that become constants in any case
 };
 // The node. Loop-invariant values that depend on some variable are hoisted: they are computed outside the loop and
-// become constants of it, as do other variables that the step uses. Unused sequences, states and constants are kept.
+// become constants of it, as do other variables that the step uses (captured_by). Unused sequences, states and
+// constants are kept.
 Apply make_scan(const ScanParts& parts);
 
 // Whether the number of steps of some loop within the graph depends on these variables.
