@@ -1,6 +1,7 @@
 // Matrices of derivatives. A dense matrix takes one pullback, with the rows of the identity matrix as a batch of
 // cotangents, or one pushforward with a batch of tangents, whichever batch is known to be smaller. Also products with
-// such matrices, which are never materialized. Sparse ones: sparse.cpp.
+// such matrices, which are never materialized. Where there is no batch of products, they are taken in a loop. Sparse
+// ones: sparse.cpp.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/vectorize.hpp"
 #include "ops/control/batched_graph.hpp"
 
 namespace bitale {
@@ -77,12 +79,14 @@ Variable columns_last(const Variable& columns, const Variable& expression, const
   return reshape(last, own);
 }
 
+using Batch = Variables (*)(const Variables& outputs, const Replacements& replacements);
+
 // One pushforward, with the unit vectors of `wrt` as a batch of tangents.
-Variable by_columns(const Variable& expression, const Variable& wrt, const GradOptions& options) {
+Variable by_columns(const Variable& expression, const Variable& wrt, const GradOptions& options, Batch batch) {
   const Variable tangent(wrt.type(), "tangent");
   const Variable product = pushforward({expression}, {wrt}, {tangent}, options)[0];
   if (!as_tensor(product.type())) return product;  // as the options require
-  return columns_last(batched_graph({product}, {{tangent, unit_vectors(wrt)}})[0], expression, wrt);
+  return columns_last(batch({product}, {{tangent, unit_vectors(wrt)}})[0], expression, wrt);
 }
 
 // The number of elements, or nothing where a length is not known.
@@ -116,7 +120,7 @@ Variables fewer_products(const Variable& expression, const Variables& wrt, const
   if (!prefers_forward_mode(expression, wrt, options)) return {};
   try {
     Variables out;
-    for (const Variable& v : wrt) out.push_back(by_columns(expression, v, options));
+    for (const Variable& v : wrt) out.push_back(by_columns(expression, v, options, batched_graph));
     return out;
   } catch (const NotImplementedError&) {  // an op that can't take a batch of tangents may take one of cotangents
     return {};
@@ -145,7 +149,7 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
     for (std::size_t t = 0; t < indices.size(); ++t) rows[indices[t]] = columns[t];
     return rows;
   }
-  const Variables batched = batched_graph(tensors, {{cotangent, unit_vectors(expression)}});
+  const Variables batched = vectorize_graph(tensors, {{cotangent, unit_vectors(expression)}});
   for (std::size_t t = 0; t < indices.size(); ++t)
     rows[indices[t]] = shaped_as_jacobian(batched[t], expression, variables[t]);
   return rows;
@@ -161,7 +165,7 @@ Variables jacfwd(const Variable& expression, const Variables& wrt, const GradOpt
   Variables out;
   for (const Variable& v : wrt) {
     require_differentiable("jacfwd", v);
-    out.push_back(by_columns(expression, v, options));
+    out.push_back(by_columns(expression, v, options, vectorize_graph));
   }
   return out;
 }

@@ -12,9 +12,9 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/vectorize.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batched_graph.hpp"
 
 namespace bitale {
 
@@ -68,7 +68,7 @@ class Products {
       flat_ = clone_replace(Variables{product}, Replacements{{variable, all}})[0];
       return;
     }
-    Variable rows = batched_graph({product}, {{variable, cast(constant(seeds), variable.dtype())}})[0];
+    Variable rows = vectorize_graph({product}, {{variable, cast(constant(seeds), variable.dtype())}})[0];
     if (rows.ndim() == 1) rows = broadcast_to(rows, {count, length});  // independent of the seeds
     flat_ = flatten(rows);
   }

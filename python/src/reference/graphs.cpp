@@ -39,7 +39,7 @@ sparse: Return a sparse matrix, whose elements are those of `sparsity`, by defau
 -> TensorVariable, list of TensorVariable or SparseVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! ShapeError: at run time, if `sparsity` does not have the shape of the result.
 ~ grad, hessian, pullback, jacfwd
-* Reverse mode takes as many products as the expression has elements, forward mode as many as the variable has. Forward mode is chosen where lengths are known and the variable has fewer than half as many elements.
+* Reverse mode takes as many products as the expression has elements, forward mode as many as the variable has. Forward mode is chosen where lengths are known and the variable has fewer than half as many elements. Products are taken in a loop where there is no batch of them, as of a loop with ``until`` whose step may fail after the last one.
 * With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
 
 = jacfwd
@@ -52,7 +52,7 @@ disconnected_inputs: What happens if the expression does not depend on a variabl
 -> TensorVariable or list of TensorVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! TypeError: if the expression or a variable is not a tensor of a float dtype.
 ~ jacobian, pushforward
-* One batched pushforward for each variable takes as many products as the variable has elements; `jacobian` takes as many as the expression has. A few parameters of many observations are the case for this function.
+* One batched pushforward for each variable takes as many products as the variable has elements; `jacobian` takes as many as the expression has. A few parameters of many observations are the case for this function. Products are taken in a loop where there is no batch of them.
 
 = hessian
 Hessian of a scalar with respect to vectors.

@@ -146,10 +146,9 @@ TEST_CASE("jacobian of linear and disconnected functions, and of inputs of stati
   CHECK(value(jacobian(sqr(x), x), {x}, {Array::zeros(DType::Float64, Dims{0})}).shape() == Dims{0, 0});
 }
 
-TEST_CASE("an op that does not support batches is named in the error") {
-  Variable x = vector("x"), y = (*make_ref<NoBatch>())({x});
-  CHECK_THROWS_AS(jacobian(y, x), NotImplementedError);
-  CHECK(message_of([&] { jacobian(y, x); }).find("NoBatch") != std::string::npos);
+TEST_CASE("products of an op that does not support batches are taken in a loop") {
+  Variable x = vector("x"), y = (*make_ref<NoBatch>())({sqr(x)});
+  CHECK(allclose(value(jacobian(y, x), {x}, {Array{1., 2.}}), Array{{2., 0.}, {0., 4.}}));
 }
 
 TEST_CASE("hessian") {

@@ -5,6 +5,7 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.scan import until
 
 
 def test_views_of_gradients():
@@ -166,3 +167,59 @@ def test_extremes_of_distances_and_products(least, by_product):
             np.testing.assert_allclose(
                 got[np.isfinite(expected)], expected[np.isfinite(expected)], rtol=1e-12, atol=1e-12
             )
+
+
+def doubled_until(x):
+    """The index of a step may be out of range after the last one."""
+    return bt.scan(
+        lambda k, s: ([k + 1, 2 * s + x[k]], until(k + 1 >= x.shape[0])),
+        outputs_info=[pt.as_tensor(0), x],
+        n_steps=10,
+        return_updates=False,
+    )[1][-1]
+
+
+def solved_in_steps(x):
+    return bt.scan(
+        lambda s: bt.ifelse(s.sum() > 2, pt.linalg.solve(pt.eye(2) * s.sum(), s), s * 1.5),
+        outputs_info=[x],
+        n_steps=3,
+        return_updates=False,
+    )[-1]
+
+
+def exchanged_until(x):
+    return bt.scan(
+        lambda s: (bt.ifelse(s.sum() > 2, s[[1, 0]] ** 2, s * 1.5), until(s.sum() > 3)),
+        outputs_info=[x],
+        n_steps=4,
+        return_updates=False,
+    )[-1]
+
+
+@pytest.mark.parametrize("function", [doubled_until, solved_in_steps, exchanged_until])
+def test_forward_mode_of_loops_whose_steps_may_fail(function, mode):
+    """There is no batch of such loops, so products are taken in a loop over the unit vectors."""
+    x, X = pt.dvector("x"), pt.tensor("X", dtype="float64", shape=(2,))
+    y = function(x)
+    pattern = np.ones((2, 2), dtype=bool)
+    f = bt.function(
+        [x],
+        [
+            bt.jacobian(y, x),
+            bt.jacfwd(y, x),
+            bt.jacobian(y, x, sparsity=pattern),
+            bt.jacfwd(bt.grad((y**2).sum(), x), x),
+            bt.hessian((y**2).sum(), x),
+        ],
+        mode=mode,
+    )
+    tall = bt.jacobian(pt.concatenate([function(X)] * 4), X)
+    for at in ([0.5, 0.4], [1.5, 1.2]):
+        reverse, forward, sparse, forward_twice, hessian = f(at)
+        np.testing.assert_allclose(forward, reverse, rtol=1e-12)
+        np.testing.assert_allclose(sparse, reverse, rtol=1e-12)
+        np.testing.assert_allclose(forward_twice, hessian, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(
+            bt.function([X], tall, mode=mode)(at), np.tile(reverse, (4, 1)), rtol=1e-12
+        )
