@@ -77,6 +77,7 @@ LISTED = {
     "bitale.tensor.pytensor_functions": "More functions of PyTensor",
     "bitale.tensor.utils": "Helpers for tensors",
     "bitale.graph.basic": "More about graphs",
+    "bitale.graph.fg": "Graphs that change",
     "bitale.graph.op": "More about ops",
     "bitale.graph.type": "More about types",
     "bitale.graph.tag": "Notes on variables",

@@ -7,11 +7,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <typeinfo>
+#include <vector>
 
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
@@ -25,10 +29,6 @@ namespace bitale::python {
 namespace {
 
 using Self = FunctionGraphObject;
-
-nb::object wrapped_user(const Client& client) {
-  return client.node ? wrap(Apply::of(client.node)) : nb::object(nb::str("output"));
-}
 
 // ---- features written in Python ------------------------------------------------------------------------------------
 
@@ -78,7 +78,8 @@ class PythonFeature : public Feature {
                        std::string_view reason) override {
     if (!listens_[ChangeInput]) return;
     nb::gil_scoped_acquire locked;
-    call(ChangeInput, graph, wrapped_user(client), client.index, before, after, std::string(reason));
+    const nb::tuple user = client_object(graph, client);
+    call(ChangeInput, graph, nb::object(user[0]), nb::object(user[1]), before, after, std::string(reason));
   }
   void on_validate(FunctionGraph& graph) override { notify(Validate, graph); }
   std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph& graph) override {
@@ -92,8 +93,11 @@ class PythonFeature : public Feature {
     return out;
   }
 
-  // The Python object of the graph that the feature is being attached to.
-  void set_graph(nb::object reference) { graph_ = std::move(reference); }
+  // The Python object of a graph that the feature is being attached to.
+  void add_graph(nb::object reference) {
+    std::erase_if(graphs_, [](nb::object& known) { return known().is_none(); });
+    graphs_.push_back(std::move(reference));
+  }
 
  private:
   static ApplyNode* node_of(nb::handle object) {
@@ -104,8 +108,9 @@ class PythonFeature : public Feature {
   nb::object object() const { return nb::find(static_cast<const Feature*>(this)); }
 
   nb::object graph_object(FunctionGraph& graph) const {
-    if (graph_.is_valid())
-      if (nb::object known = graph_(); !known.is_none()) return known;
+    for (auto& reference : graphs_)
+      if (nb::object known = reference(); !known.is_none() && nb::cast<const Self&>(known).graph.get() == &graph)
+        return known;
     return nb::cast(Self{std::shared_ptr<const FunctionGraph>(std::shared_ptr<void>(), &graph), nullptr});
   }
 
@@ -130,8 +135,21 @@ class PythonFeature : public Feature {
   static inline int next_number_ = 0;
   const int number_ = ++next_number_;  // several features of one class may be attached
   std::array<bool, callback_names.size()> listens_ = {};
-  nb::object graph_;  // a weak reference
+  std::vector<nb::object> graphs_;  // weak references
 };
+
+// Every object is usable after __new__: a user's class need not call __init__ of this one.
+nb::object new_feature(nb::handle cls, nb::args, nb::kwargs) {
+  if (!PyType_Check(cls.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
+                                                    reinterpret_cast<PyTypeObject*>(nb::type<Feature>().ptr())))
+    throw TypeError(cat("Feature.__new__: expected a subclass of Feature, got ", shown(cls)));
+  nb::object object = nb::inst_alloc(cls);
+  if (nb::type_info(cls) == typeid(Feature)) {  // classes of the library have constructors of their own
+    new (nb::inst_ptr<Feature>(object)) PythonFeature();
+    nb::inst_mark_ready(object);
+  }
+  return object;
+}
 
 void bind_base(nb::module_& m) {
   nb::class_<Feature, PythonFeature>(
@@ -139,8 +157,15 @@ void bind_base(nb::module_& m) {
       "Base of what can be attached to a FunctionGraph. A subclass overrides the callbacks it wants; what one raises "
       "undoes the change. `provides` lists names of methods that the graph then has too, called with the graph as "
       "their first argument.")
-      .def(nb::init<>())
+      .def_static("__new__", new_feature, "cls"_a, "args"_a, "kwargs"_a,
+                  nb::sig("def __new__(cls, *args: typing.Any, **kwargs: typing.Any) -> typing.Self"))
+      .def(
+          "__init__", [](nb::handle, nb::args, nb::kwargs) {}, "args"_a, "kwargs"_a,
+          nb::sig("def __init__(self) -> None"))
       .def_prop_ro_static("provides", [](nb::handle) { return nb::tuple(); })
+      .def(
+          "clone", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def clone(self) -> typing.Self"),
+          "What a copy of the graph gets. A subclass with a state that is about one graph makes a new feature.")
       .def(
           "on_attach", [](Feature&, nb::handle) {}, "fgraph"_a, "Raises AlreadyThere to refuse.")
       .def(
@@ -158,11 +183,25 @@ void bind_base(nb::module_& m) {
       .def(
           "on_validate", [](Feature&, nb::handle) {}, "fgraph"_a, "Raises InconsistencyError to refuse a change.")
       .def(
-          "orderings", [](Feature&, nb::handle) { return nb::dict(); }, "fgraph"_a,
-          "From nodes to those that must come before them in the graph's order.");
+          "orderings",
+          [](Feature& self, nb::handle fgraph) {
+            nb::dict out;
+            if (dynamic_cast<PythonFeature*>(&self)) return out;
+            const Self& graph = nb::cast<const Self&>(fgraph);
+            for (auto& [later, earlier] : self.orderings(const_cast<FunctionGraph&>(*graph.graph))) {
+              const nb::object node = wrap(Apply::of(later));
+              if (!out.contains(node)) out[node] = nb::list();
+              out[node].attr("append")(wrap(Apply::of(earlier)));
+            }
+            return out;
+          },
+          "fgraph"_a, "From nodes to those that must come before them in the graph's order.");
 }
 
 // ---- the library's features ----------------------------------------------------------------------------------------
+
+// The copy of a feature that learns what it knows when it is attached.
+nb::object made_anew(nb::handle self) { return nb::object(nb::borrow(self.type()))(); }
 
 nb::tuple names(std::initializer_list<const char*> list) {
   nb::list out;
@@ -173,6 +212,7 @@ nb::tuple names(std::initializer_list<const char*> list) {
 void bind_histories(nb::module_& m) {
   nb::class_<History, Feature>(m, "History", "Goes back to earlier states of the graph.")
       .def(nb::init<>())
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def_prop_ro_static("provides",
                           [](nb::handle) {
                             return names({"checkpoint", "revert"});
@@ -187,13 +227,22 @@ void bind_histories(nb::module_& m) {
           },
           "fgraph"_a, "checkpoint"_a, "Takes back all changes since the checkpoint.");
 
-  auto graph_of = [](nb::handle self) -> FunctionGraph& {
-    const nb::object known = nb::getattr(self, "_fgraph", nb::none());
-    const nb::object graph = known.is_none() ? nb::none() : known();
-    if (graph.is_none()) throw ValueError("FullHistory: it is attached to no graph");
-    return writable_graph(*nb::inst_ptr<Self>(graph));
-  };
   using Me = nb::pointer_and_handle<FullHistory>;
+  const auto go_to = [](Me self, std::size_t state) {
+    const nb::object known = nb::getattr(self.h, "_fgraph", nb::none());
+    const nb::object fgraph = known.is_none() ? nb::none() : known();
+    if (fgraph.is_none()) throw ValueError("FullHistory: it is attached to no graph");
+    FunctionGraph& graph = writable_graph(*nb::inst_ptr<Self>(fgraph));
+    FullHistory& history = *self.p;
+    const bool is_verbose = config::get_bool("optimizer_verbose") && state <= history.last();
+    while (is_verbose && history.position() != state) {
+      const bool is_forwards = history.position() < state;
+      nb::print(history.reason(history.position() + (is_forwards ? 1 : 0)).c_str());
+      history.go_to(graph, is_forwards ? history.position() + 1 : history.position() - 1);
+    }
+    history.go_to(graph, state);
+    return fgraph;
+  };
   nb::class_<FullHistory, Feature>(
       m, "FullHistory", nb::dynamic_attr(),
       "Goes to any state since it was attached: state 0 is the one at attachment, each change leads to the next.")
@@ -217,23 +266,26 @@ void bind_histories(nb::module_& m) {
           "reason", [](const FullHistory& self, std::size_t state) { return self.reason(state); }, "state"_a,
           "The name of the rule, or the reason given, that led to a state.")
       .def(
-          "goto", [graph_of](Me self, std::size_t state) { self.p->go_to(graph_of(self.h), state); }, "state"_a,
-          "Makes the graph what it was in a state.")
+          "goto", [go_to](Me self, std::size_t state) { return go_to(self, state); }, "checkpoint"_a,
+          "Makes the graph what it was in a state, and returns it. With the flag optimizer_verbose, the reasons of the "
+          "changes on the way are printed.")
       .def(
-          "start", [graph_of](Me self) { self.p->start(graph_of(self.h)); }, "Goes to the first state.")
+          "start", [go_to](Me self) { return go_to(self, 0); }, "Goes to the first state.")
       .def(
-          "end", [graph_of](Me self) { self.p->end(graph_of(self.h)); }, "Goes to the last state.")
+          "end", [go_to](Me self) { return go_to(self, self.p->last()); }, "Goes to the last state.")
       .def(
-          "next", [graph_of](Me self) { return self.p->next(graph_of(self.h)); },
-          "One state forwards; whether there was one.")
+          "next", [go_to](Me self) { return go_to(self, std::min(self.p->position() + 1, self.p->last())); },
+          "One state forwards, if there is one.")
       .def(
-          "prev", [graph_of](Me self) { return self.p->previous(graph_of(self.h)); },
-          "One state back; whether there was one.");
+          "prev", [go_to](Me self) { return go_to(self, std::max(self.p->position(), std::size_t(1)) - 1); },
+          "One state back, if there is one.")
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.");
 }
 
 void bind_checks(nb::module_& m) {
   nb::class_<Validator, Feature>(m, "Validator", "Checks of the user's own, run before every change is accepted.")
       .def(nb::init<>())
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def(
           "add",
           [](Validator& self, std::string name, nb::object check) {
@@ -263,6 +315,9 @@ void bind_checks(nb::module_& m) {
                 CheckStackTrace(policy == "raise" ? CheckStackTrace::Policy::Raise : CheckStackTrace::Policy::Warn);
           },
           "policy"_a = "raise")
+      .def(
+          "clone", [](const CheckStackTrace& self) { return std::make_shared<CheckStackTrace>(self.policy()); },
+          nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def_prop_ro(
           "missing", [](const CheckStackTrace& self) { return self.missing(); }, "How many nodes came without a line.");
 }
@@ -275,6 +330,7 @@ void bind_watchers(nb::module_& m) {
   };
   nb::class_<NodeFinder, Feature>(m, "NodeFinder", "Finds the nodes of an op.")
       .def(nb::init<>())
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def_prop_ro_static("provides", [](nb::handle) { return names({"get_nodes"}); })
       .def("query", query, "fgraph"_a, "op"_a, "The nodes of an op, or of all ops of a name.")
       .def("get_nodes", query, "fgraph"_a, "op"_a, "The nodes of an op, or of all ops of a name.");
@@ -291,6 +347,7 @@ void bind_watchers(nb::module_& m) {
           "write"_a = nb::none());
   nb::class_<ChangeTracker, Feature>(m, "ChangeTracker", "Whether anything changed since it was attached or reset.")
       .def(nb::init<>())
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def_prop_ro(
           "changed", [](const ChangeTracker& self) { return self.changed(); }, "Whether anything changed.")
       .def_prop_ro(
@@ -304,6 +361,7 @@ void bind_memory(nb::module_& m) {
                                       "Lets nodes destroy what they read as long as some order keeps the result; the "
                                       "graph's toposort is such an order.")
       .def(nb::init<>())
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def_prop_ro_static("provides",
                           [](nb::handle) {
                             return names({"destroyers", "has_destroyers"});
@@ -326,7 +384,10 @@ void bind_memory(nb::module_& m) {
           [](Supervisor* self, Any is_protected) {
             new (self) Supervisor(as_variables(is_protected, "Supervisor: protected"));
           },
-          "protected"_a);
+          "protected"_a)
+      .def(
+          "clone", [](const Supervisor& self) { return std::make_shared<Supervisor>(self.protected_variables()); },
+          nb::sig("def clone(self) -> typing.Self"), "A new one.");
   nb::class_<NoOutputFromInplace, Feature>(
       m, "NoOutputFromInplace", "Refuses changes after which one of these outputs is written over another's memory.")
       .def(nb::init<std::vector<std::size_t>>(), "protected_out_ids"_a);
@@ -339,6 +400,7 @@ void bind_shapes_of_graph(nb::module_& m) {
   nb::class_<ShapeFeature, Feature>(
       m, "ShapeFeature", "The lengths of all variables, as constants or as expressions of the inputs' lengths.")
       .def(nb::init<>())
+      .def("clone", made_anew, nb::sig("def clone(self) -> typing.Self"), "A new one.")
       .def_prop_ro_static("provides",
                           [](nb::handle) {
                             return names({"get_shape", "shape_tuple", "same_shape"});
@@ -376,7 +438,7 @@ void attach(nb::pointer_and_handle<Self> self, const std::shared_ptr<Feature>& f
   FunctionGraph& graph = writable_graph(*self.p);
   if (is_attached(graph, *feature)) return;
   const nb::object reference = nb::steal(PyWeakref_NewRef(self.h.ptr(), nullptr));
-  if (auto* own = dynamic_cast<PythonFeature*>(feature.get())) own->set_graph(reference);
+  if (auto* own = dynamic_cast<PythonFeature*>(feature.get())) own->add_graph(reference);
   try {
     graph.attach(feature);
   } catch (const AlreadyThere&) {
@@ -417,34 +479,6 @@ void bind_graph_methods(nb::module_& m) {
             return out;
           },
           "What is attached.")
-      .def(
-          "replace_validate",
-          [](const Self& self, const Variable& before, const Like& after, const std::string& reason, bool verbose) {
-            replace_validate(writable_graph(self), before, as_variable(after), reason, verbose);
-          },
-          "var"_a, "new_var"_a, "reason"_a = "user", "verbose"_a = false, nb::call_guard<AtCaller>(),
-          "Replaces every use of a variable if all features agree.")
-      .def(
-          "replace_all_validate",
-          [](const Self& self, Any pairs, const std::string& reason, bool verbose) {
-            replace_all_validate(writable_graph(self), as_replacements(pairs, "replace_all_validate"), reason, verbose);
-          },
-          "replacements"_a, "reason"_a = "user", "verbose"_a = false, nb::call_guard<AtCaller>(),
-          "Several replacements, all or none.")
-      .def(
-          "replace_all_validate_remove",
-          [](const Self& self, Any pairs, Any remove, const std::string& reason, bool verbose) {
-            std::vector<Apply> nodes;
-            for (nb::handle node : remove) {
-              auto* known = instance_of<ApplyObject>(node);
-              if (!known) throw TypeError(cat("replace_all_validate_remove: expected Apply nodes, got ", shown(node)));
-              nodes.push_back(known->apply);
-            }
-            replace_all_validate_remove(writable_graph(self), as_replacements(pairs, "replace_all_validate_remove"),
-                                        nodes, reason, verbose);
-          },
-          "replacements"_a, "remove"_a, "reason"_a = "user", "verbose"_a = false, nb::call_guard<AtCaller>(),
-          "Several replacements, all or none; none as well when one of the nodes would still be there.")
       .def(
           "validate", [](const Self& self) { validate(writable_graph(self)); },
           "Asks every feature whether it agrees with the graph; the first refusal is raised.")

@@ -199,6 +199,19 @@ nb::object make_node(nb::handle self, nb::args inputs) {
   return wrap(object.op->make_node(is_elementwise ? pad_ranks(given) : given));
 }
 
+// A new leaf, as type() makes one. Outputs of nodes are made with their node.
+nb::object new_variable(nb::handle cls, nb::handle type, nb::handle owner, nb::handle,
+                        std::optional<std::string> name) {
+  const auto* known = instance_of<TypeObject>(type);
+  if (!known) throw TypeError(cat(nb::type_name(cls).c_str(), ": expected a type such as dvector, got ", shown(type)));
+  if (!owner.is_none())
+    throw TypeError(cat(nb::type_name(cls).c_str(),
+                        ": a node makes its outputs itself, Apply(op, inputs, [type()]); "
+                        "expected no owner, got ",
+                        shown(owner)));
+  return wrap_as(cls, Variable(type_of(type, *known), name.value_or("")));
+}
+
 // name= and return_list= are handled here, other keywords are passed to make_node.
 nb::object call_op(nb::handle self, nb::args inputs, nb::kwargs keywords) {
   const auto take = [&](const char* name) {
@@ -256,9 +269,13 @@ void set_op_name(nb::handle self, nb::handle name) {
 }
 
 nb::object op_attribute(nb::handle self, const std::string& name) {
-  if (const OpObject& object = op_object(self); object.op)
+  const OpObject& object = op_object(self);
+  if (object.op) {
     for (auto& attribute : object.op->attributes())
       if (attribute.name == name) return attribute_object(attribute.value);
+  } else if (name == "view_map" || name == "destroy_map") {
+    return nb::dict();
+  }
   throw nb::attribute_error(cat("op ", nb::type_name(self.type()).c_str(), " has no attribute ", name).c_str());
 }
 
@@ -398,6 +415,14 @@ void bind_op_copies(nb::class_<OpObject> cls) {
 void bind_variable(nb::module_& m) {
   nb::class_<VariableObject>(m, "Variable",
                              "A value at one point of a computation: a leaf, or an output of an Apply node.")
+      .def_static("__new__", new_variable, "cls"_a, "type"_a, "owner"_a.none() = nb::none(),
+                  "index"_a.none() = nb::none(), "name"_a = nb::none(),
+                  nb::sig("def __new__(cls, type: Type, owner: None = None, index: int | None = None, name: str | None "
+                          "= None) -> typing.Self"))
+      .def(
+          "__init__", [](nb::handle, nb::args, nb::kwargs) {}, "args"_a, "kwargs"_a,
+          nb::sig("def __init__(self, type: Type, owner: None = None, index: int | None = None, name: str | None = "
+                  "None) -> None"))
       .def_prop_ro("type", [](const VariableObject& self) { return self.variable.type(); })
       .def_prop_ro(
           "owner", [](const VariableObject& self) { return self.variable.owner(); },
@@ -583,6 +608,33 @@ void bind_op(nb::module_& m) {
            nb::sig("def perform(self, node: Apply, inputs: collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], "
                    "output_storage: list[list[typing.Any]]) -> None"),
            "Computes the outputs of a node: output k is stored as output_storage[k][0], an array of the output's type.")
+      .def(
+          "prepare_node", [](nb::handle, nb::handle, nb::handle, nb::handle, nb::handle) {}, "node"_a, "storage_map"_a,
+          "compute_map"_a, "impl"_a.none(),
+          nb::sig("def prepare_node(self, node: Apply, storage_map: dict[Variable, list[typing.Any]], compute_map: "
+                  "dict[Variable, list[bool]], impl: str | None) -> None"),
+          "Called before a thunk is made for a node: a subclass may make ready what its perform needs.")
+      .def(
+          "make_thunk",
+          [](nb::handle self, nb::args given, nb::kwargs named) {
+            return hook("op_make_thunk")(self, *given, **named);
+          },
+          "given"_a, "named"_a,
+          nb::sig("def make_thunk(self, node: Apply, storage_map: dict[Variable, list[typing.Any]], compute_map: "
+                  "dict[Variable, list[bool]], no_recycling: collections.abc.Sequence[Variable], impl: str | None = "
+                  "None) -> typing.Any"),
+          "A function without arguments that computes the node from the cells of its inputs into those of its outputs. "
+          "A subclass may return one of its own, which its nodes then run.")
+      .def(
+          "make_py_thunk",
+          [](nb::handle self, nb::args given, nb::kwargs named) {
+            return hook("op_make_py_thunk")(self, *given, **named);
+          },
+          "given"_a, "named"_a,
+          nb::sig("def make_py_thunk(self, node: Apply, storage_map: dict[Variable, list[typing.Any]], compute_map: "
+                  "dict[Variable, list[bool]], no_recycling: collections.abc.Sequence[Variable], debug: bool = False) "
+                  "-> typing.Any"),
+          "The thunk that calls perform.")
       .def("infer_shape", op_infer_shape, "fgraph"_a.none(), "node"_a, "input_shapes"_a,
            nb::sig("def infer_shape(self, fgraph: typing.Any, node: Apply, input_shapes: "
                    "collections.abc.Sequence[typing.Any]) -> typing.Any"),

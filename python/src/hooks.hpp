@@ -20,10 +20,10 @@ inline constexpr std::string_view hook_names[] = {
     // rewriting: rules of node rewriters, queries as optdb takes them and as users see them, the rewriter of a query
     "rule_of", "core_query", "query_object", "rewriter_of_query",
     // graphs: copies, pickles, tags
-    "deepcopy_variable", "deepcopy_apply", "reduce_variable", "reduce_apply", "copy_op", "deepcopy_op", "reduce_op",
-    "reduce_python_op", "reduce_type", "scratchpad",
+    "clone_get_equiv", "output_node", "deepcopy_variable", "deepcopy_apply", "reduce_variable", "reduce_apply",
+    "copy_op", "deepcopy_op", "reduce_op", "reduce_python_op", "reduce_type", "scratchpad",
     // ops written in Python
-    "op_pullback", "op_pushforward", "op_batched", "op_infer_shape",
+    "op_pullback", "op_pushforward", "op_batched", "op_infer_shape", "op_make_thunk", "op_make_py_thunk", "op_runner",
     // classes of ops
     "classes_of_ops", "classes_of_loops",
     // methods of variables

@@ -155,6 +155,15 @@ bool is_ndarray(nb::handle object) { return PyArray_Check(object.ptr()); }
 
 bool is_numpy_scalar(nb::handle object) { return PyArray_CheckScalar(object.ptr()) != 0; }
 
+bool is_only_holder(nb::handle ndarray) {
+  auto* array = reinterpret_cast<PyArrayObject*>(ndarray.ptr());
+  if (Py_REFCNT(ndarray.ptr()) != 1 || !PyArray_ISWRITEABLE(array)) return false;
+  if (PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)) return true;
+  PyObject* base = PyArray_BASE(array);
+  return base && PyArray_Check(base) && Py_REFCNT(base) == 1 &&
+         PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(base), NPY_ARRAY_OWNDATA);
+}
+
 Array array_from(nb::handle object, Share share) {
   if (is_ndarray(object)) return from_ndarray(object, share);
   nb::object ndarray = any_to_ndarray(object);

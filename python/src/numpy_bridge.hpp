@@ -18,6 +18,8 @@ int numpy_type_number(DType dtype);
 bool is_ndarray(nb::handle object);
 // An ndarray, a NumPy scalar or a Python number: objects that have a dtype of their own or need none.
 bool is_numpy_scalar(nb::handle object);
+// Whether no other object can access the array's memory.
+bool is_only_holder(nb::handle ndarray);
 
 enum class Share { Borrow, Copy };
 // Any array-like as NumPy interprets it, in its own dtype, in native byte order. Borrowed memory is kept alive.

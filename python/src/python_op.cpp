@@ -150,16 +150,6 @@ Variables sequence_of(nb::handle result, std::string_view who) {
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
-// Whether no other object can access its memory.
-bool is_only_holder(nb::handle ndarray) {
-  auto* array = reinterpret_cast<PyArrayObject*>(ndarray.ptr());
-  if (Py_REFCNT(ndarray.ptr()) != 1 || !PyArray_ISWRITEABLE(array)) return false;
-  if (PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)) return true;
-  PyObject* base = PyArray_BASE(array);
-  return base && PyArray_Check(base) && Py_REFCNT(base) == 1 &&
-         PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(base), NPY_ARRAY_OWNDATA);
-}
-
 // Whether it owns its memory, so that it is not a view of another array.
 bool owns_memory(nb::handle ndarray) {
   return PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(ndarray.ptr()), NPY_ARRAY_OWNDATA);
@@ -210,6 +200,8 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
         destroyed_(map_of(object, "destroy_map")),
         performs_(overrides(object, "perform")),
         infers_(overrides(object, "infer_shape")),
+        makes_thunks_(overrides(object, "make_thunk") || overrides(object, "make_py_thunk") ||
+                      overrides(object, "prepare_node")),
         stands_for_other_(nb::hasattr(object.type(), "_performs_as")) {}
 
   nb::handle object() const { return object_->get(); }
@@ -233,7 +225,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
 
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     nb::gil_scoped_acquire locked;
-    if (!performs_) return perform_formula(node, in, out);
+    if (!performs_ && !makes_thunks_) return perform_formula(node, in, out);
     const std::vector<nb::object> given = python_arguments(node, in);
     nb::list inputs = list_of_objects(given);
     const nb::list storage = empty_cells(out.size());
@@ -397,6 +389,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
   // node.
   nb::object call_perform(const Apply& node, nb::handle inputs, nb::handle storage) const {
     static PyObject* const perform = PyUnicode_InternFromString("perform");
+    if (makes_thunks_) return nb::borrow(runner_of(node))(nb::borrow(inputs), nb::borrow(storage));
     nb::object other, returned;
     if (stands_for_other_) other = object().attr("_performs_as");
     if (other.is_valid() && PyTuple_CheckExact(other.ptr()) && PyTuple_GET_SIZE(other.ptr()) == 2) {
@@ -409,6 +402,24 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     }
     if (!returned.is_valid()) nb::raise_python_error();
     return returned;
+  }
+
+  // The op's own thunk for nodes of such types, as a function of inputs and output storage. It is made once: an op may
+  // compile something for it.
+  nb::handle runner_of(const Apply& node) const {
+    const auto fits = [&](const Runner& runner) {
+      return std::ranges::equal(runner.inputs, node.inputs(), [](auto& a, auto& b) {
+        return a.is_constant() || b.is_constant() ? a.same_as(b) : a.type()->equals(*b.type());
+      });
+    };
+    for (auto& runner : *runners_)
+      if (fits(runner)) return runner.call;
+    Variables leaves;  // not the node's inputs, which would keep everything above them alive
+    for (auto& input : node.inputs())
+      leaves.push_back(input.is_constant() ? input : Variable(input.type(), input.name()));
+    nb::object call = with_node_context(node, [&] { return hook("op_runner")(object(), wrap(node), list_of(leaves)); });
+    runners_->push_back({std::move(leaves), std::move(call)});
+    return runners_->back().call;
   }
 
   // Copies, which are read-only unless the op destroys the input: the op may keep them, and a mistaken write is
@@ -596,6 +607,24 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
   const std::string name_;
   const Map views_, destroyed_;
   const bool performs_, infers_;  // whether the class has these methods
+  const bool makes_thunks_;       // whether it makes thunks by a method of its own
+  struct Runner {
+    Variables inputs;
+    nb::object call;
+  };
+  struct WithLock {
+    void operator()(std::vector<Runner>* runners) const {
+      if (!Py_IsInitialized())
+        for (auto& runner : *runners) runner.call.release();
+      else if (!runners->empty()) {
+        nb::gil_scoped_acquire locked;
+        runners->clear();
+      }
+      delete runners;
+    }
+  };
+  // Accessed only with the interpreter lock held.
+  const std::unique_ptr<std::vector<Runner>, WithLock> runners_{new std::vector<Runner>};
   // Classes of ops of another library have an attribute `_performs_as`: its `perform` and its node, or None where the
   // class has a `perform` of its own. The values that such an op stores may be converted or copied here: other dtypes,
   // numbers, views.
@@ -722,7 +751,8 @@ Apply node_of_python_op(nb::handle op, nb::handle inputs, nb::handle outputs) {
     return out;
   };
   const Variables in = variables_of(inputs, "inputs"), out = variables_of(outputs, "outputs");
-  if (out.empty()) throw ValueError(cat("Apply: ", qualified_name(op), " has no output"));
+  if (out.empty() && !nb::hasattr(op.type(), "_is_output"))
+    throw ValueError(cat("Apply: ", qualified_name(op), " has no output"));
   std::vector<Type> types;
   for (auto& v : out) {
     if (v.has_owner())

@@ -75,11 +75,12 @@ nb::object class_of_op(const Op& op) {
 
 // Variables of a type written in Python have the class that the type specifies, so that they can have their own
 // methods.
+template <class Object = VariableObject>
 nb::object wrap_by_class(const Variable& variable, const nb::object& cls) {
   auto [at, fresh] = living().try_emplace(variable.node(), nullptr);
   if (!fresh) return nb::borrow(at->second);
   nb::object object = nb::inst_alloc(cls);
-  new (nb::inst_ptr<VariableObject>(object)) VariableObject(variable);
+  new (nb::inst_ptr<Object>(object)) Object(variable);
   nb::inst_mark_ready(object);
   living()[variable.node()] = object.ptr();
   return object;
@@ -120,6 +121,20 @@ nb::object wrap(const Variable& variable) {
   if (variable.is_constant()) return wrap_once<TensorConstantObject>(node, variable);
   if (is_shared(variable)) return wrap_once<TensorSharedVariableObject>(node, variable);
   return wrap_once<TensorVariableObject>(node, variable);
+}
+
+nb::object wrap_as(nb::handle cls, const Variable& variable) {
+  const auto is_a = [](nb::handle type, nb::handle base) {
+    return PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), reinterpret_cast<PyTypeObject*>(base.ptr()));
+  };
+  nb::object usual = wrap(variable);
+  if (is_a(usual.type(), cls)) return usual;
+  if (!is_a(cls, usual.type()))
+    throw TypeError(cat(nb::type_name(cls).c_str(), ": a variable of type ", variable.type()->str(), " is a ",
+                        nb::type_name(usual.type()).c_str()));
+  usual.reset();
+  return as_tensor(variable.type()) ? wrap_by_class<TensorVariableObject>(variable, nb::borrow(cls))
+                                    : wrap_by_class(variable, nb::borrow(cls));
 }
 
 nb::object wrap(const Apply& apply) {

@@ -79,6 +79,9 @@ nb::object wrap(const Variable& variable);
 nb::object wrap(const Apply& apply);
 nb::object wrap(const OpRef& op);
 nb::object wrap(const Type& type);
+// As an object of a subclass of Variable; of the class that its type calls for, where that is more special. TypeError
+// where it can't be one.
+nb::object wrap_as(nb::handle cls, const Variable& variable);
 // Registers the Python class of ops of that name, a subclass of Op, which replaces the generated one.
 void set_class_of_ops(const std::string& name, nb::object cls);
 // A new Python object for a tensor type that has a name (dvector): from now on it is the only one, so that x.type is

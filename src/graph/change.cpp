@@ -29,6 +29,9 @@ struct Undo {
   void operator()(Unguarded& it) const { it.variable.tag().is_guarded = true; }
   void operator()(Retyped& it) const { it.variable.node()->type = it.before; }
   void operator()(OutputAdded&) const { graph.remove_last_output(); }
+  void operator()(OutputRemoved& it) const { graph.insert_output(it.at, it.output); }
+  void operator()(InputAdded& it) const { graph.remove_input(it.at); }
+  void operator()(InputRemoved& it) const { graph.insert_input(it.at, it.input); }
 };
 
 struct Redo {
@@ -43,6 +46,9 @@ struct Redo {
   void operator()(Unguarded& it) const { it.variable.tag().is_guarded = false; }
   void operator()(Retyped& it) const { it.variable.node()->type = it.after; }
   void operator()(OutputAdded& it) const { graph.add_output(it.output); }
+  void operator()(OutputRemoved& it) const { graph.remove_output(it.at); }
+  void operator()(InputAdded& it) const { graph.insert_input(it.at, it.input); }
+  void operator()(InputRemoved& it) const { graph.remove_input(it.at); }
 };
 
 // Calls a callback of each feature, then rethrows the first exception, if any.

@@ -58,12 +58,24 @@ struct Retyped {
 struct OutputAdded {
   Variable output;
 };
+struct OutputRemoved {
+  std::size_t at;
+  Variable output;
+};
+struct InputAdded {
+  std::size_t at;
+  Variable input;
+};
+struct InputRemoved {
+  std::size_t at;
+  Variable input;
+};
 
 }  // namespace change
 
-using Change =
-    std::variant<change::InputSet, change::NodeAdded, change::NodeRemoved, change::InputsResolved, change::RankSet,
-                 change::Keyed, change::Named, change::Unguarded, change::Retyped, change::OutputAdded>;
+using Change = std::variant<change::InputSet, change::NodeAdded, change::NodeRemoved, change::InputsResolved,
+                            change::RankSet, change::Keyed, change::Named, change::Unguarded, change::Retyped,
+                            change::OutputAdded, change::OutputRemoved, change::InputAdded, change::InputRemoved>;
 using ChangeList = std::vector<Change>;
 
 // The changes of one committed transaction, from one state of the graph to another.

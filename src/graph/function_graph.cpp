@@ -171,21 +171,25 @@ void check_replacement(const FunctionGraph& graph, const Variable& before, const
 
 }  // namespace
 
-bool FunctionGraph::replace(const Variable& before, const Variable& after, std::string_view reason) {
+bool FunctionGraph::replace(const Variable& before, const Variable& after, std::string_view reason,
+                            UnknownLeaves unknown) {
   std::pair<Variable, Variable> pair(before, after);
-  return replace_all({&pair, 1}, reason);
+  return replace_all({&pair, 1}, reason, unknown);
 }
 
-bool FunctionGraph::replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason) {
+bool FunctionGraph::replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason,
+                                UnknownLeaves unknown) {
   for (auto& [before, after] : pairs) check_replacement(*this, before, after, reason);
   Transaction transaction(change(), reason);
+  if (unknown == UnknownLeaves::add) transaction.accept_new_inputs();
   bool changed = false;
   for (auto& [before, after] : pairs) changed |= transaction.replace(before, after);
   transaction.commit();
   return changed;
 }
 
-bool FunctionGraph::change_node_input(const Client& client, const Variable& after, std::string_view reason) {
+bool FunctionGraph::change_node_input(const Client& client, const Variable& after, std::string_view reason,
+                                      UnknownLeaves unknown) {
   if (client.node && !state_->contains(client.node))
     throw ValueError(cat("`", reason, "`: the node is not in the graph"));
   std::size_t count = client.node ? client.node->inputs.size() : state_->outputs.size();
@@ -195,15 +199,77 @@ bool FunctionGraph::change_node_input(const Client& client, const Variable& afte
   Variable before = state_->used_by(client);
   check_replacement(*this, before, after, reason);
   Transaction transaction(change(), reason);
+  if (unknown == UnknownLeaves::add) transaction.accept_new_inputs();
   bool changed = transaction.change_input(client, after);
   transaction.commit();
   return changed;
 }
 
-void FunctionGraph::add_output(const Variable& output) {
+void FunctionGraph::add_output(const Variable& output, std::string_view reason, UnknownLeaves unknown) {
   if (!output.defined()) throw ValueError("FunctionGraph: an output is no variable");
-  Transaction transaction(change(), "new output");
+  Transaction transaction(change(), reason);
+  if (unknown == UnknownLeaves::add) transaction.accept_new_inputs();
   transaction.add_output(output);
+  transaction.commit();
+}
+
+void FunctionGraph::add_input(const Variable& leaf, std::string_view reason) {
+  check_inputs({leaf}, false);
+  if (contains(leaf)) throw ValueError(cat("FunctionGraph: `", leaf.str(), "` is an input already"));
+  Transaction transaction(change(), reason);
+  transaction.add_input(leaf);
+  transaction.commit();
+}
+
+namespace {
+
+// The outputs of the graph that these uses lead to, from the last to the first.
+std::vector<std::size_t> outputs_behind(const FunctionGraph& graph, std::vector<Client> uses) {
+  std::vector<bool> found(graph.outputs().size()), seen(graph.slot_count());
+  while (!uses.empty()) {
+    const Client use = uses.back();
+    uses.pop_back();
+    if (!use.node) {
+      found[std::size_t(use.index)] = true;
+      continue;
+    }
+    std::vector<bool>::reference is_seen = seen[graph.slot(use.node)];
+    if (is_seen) continue;
+    is_seen = true;
+    for (auto& output : Apply::of(use.node).outputs())
+      for (const Client& client : graph.clients(output)) uses.push_back(client);
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t at = found.size(); at-- > 0;)
+    if (found[at]) out.push_back(at);
+  return out;
+}
+
+}  // namespace
+
+void FunctionGraph::remove_output(std::size_t at, std::string_view reason) {
+  if (at >= outputs().size())
+    throw IndexError(cat("`", reason, "`: there is no output ", at, " of ", outputs().size()));
+  Transaction transaction(change(), reason);
+  transaction.remove_output(at);
+  transaction.commit();
+}
+
+void FunctionGraph::remove_input(std::size_t at, std::string_view reason) {
+  if (at >= inputs().size()) throw IndexError(cat("`", reason, "`: there is no input ", at, " of ", inputs().size()));
+  const std::span<const Client> uses = clients(inputs()[at]);
+  const std::vector<std::size_t> gone = outputs_behind(*this, {uses.begin(), uses.end()});
+  Transaction transaction(change(), reason);
+  for (auto output : gone) transaction.remove_output(output);
+  transaction.remove_input(at);
+  transaction.commit();
+}
+
+void FunctionGraph::remove_node(const Apply& node, std::string_view reason) {
+  if (!contains(node)) throw ValueError(cat("`", reason, "`: the node is not in the graph"));
+  const std::vector<std::size_t> gone = outputs_behind(*this, {{node.node(), 0}});
+  Transaction transaction(change(), reason);
+  for (auto output : gone) transaction.remove_output(output);
   transaction.commit();
 }
 

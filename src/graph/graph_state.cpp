@@ -113,6 +113,31 @@ void FunctionGraph::State::remove_last_output() {
   output_positions.pop_back();
 }
 
+void FunctionGraph::State::insert_output(std::size_t at, const Variable& v) {
+  const Variables behind(outputs.begin() + std::ptrdiff_t(at), outputs.end());
+  while (outputs.size() > at) remove_last_output();
+  add_output(v);
+  for (auto& each : behind) add_output(each);
+}
+
+void FunctionGraph::State::remove_output(std::size_t at) {
+  const Variables behind(outputs.begin() + std::ptrdiff_t(at) + 1, outputs.end());
+  while (outputs.size() > at) remove_last_output();
+  for (auto& each : behind) add_output(each);
+}
+
+void FunctionGraph::State::insert_input(std::size_t at, const Variable& v) {
+  LeafRecord& record = leaves[v.node()];
+  record.leaf = v;
+  record.is_input = true;
+  inputs.insert(inputs.begin() + std::ptrdiff_t(at), v);
+}
+
+void FunctionGraph::State::remove_input(std::size_t at) {
+  leaves.erase(inputs[at].node());
+  inputs.erase(inputs.begin() + std::ptrdiff_t(at));
+}
+
 void FunctionGraph::State::key(ApplyNode* node) {
   table.add(node);
   record(node).keyed = true;

@@ -104,6 +104,11 @@ struct FunctionGraph::State {
   void assign(const Client& client, const Variable& after);
   void add_output(const Variable& v);
   void remove_last_output();
+  // Outputs behind it get other positions.
+  void insert_output(std::size_t at, const Variable& v);
+  void remove_output(std::size_t at);
+  void insert_input(std::size_t at, const Variable& v);
+  void remove_input(std::size_t at);  // which has no clients
   void key(ApplyNode* node);
   void unkey(ApplyNode* node);
 

@@ -103,6 +103,10 @@ Variable Transaction::import_leaf(const Variable& leaf) {
     Variable known = graph_.table.find_constant(leaf);
     return known.defined() ? known : leaf;
   }
+  if (accepts_inputs_) {
+    add_input(leaf);
+    return leaf;
+  }
   MissingInputError error(cat("the graph needs `", leaf.str(), "` of type ", leaf.type()->str(),
                               ", which is not one of its inputs [", names(graph_.inputs), "]"));
   if (Location where = leaf.where()) error.add("made at", where.str_with_callers());
@@ -239,6 +243,26 @@ void Transaction::add_output(const Variable& v) {
   Variable own = import(v);
   graph_.add_output(own);
   note(change::OutputAdded{own});
+}
+
+void Transaction::remove_output(std::size_t at) {
+  const Variable output = graph_.outputs[at];
+  graph_.remove_output(at);
+  note(change::OutputRemoved{at, output});
+  if (output.has_owner()) unused_.push_back(output.owner());
+  prune_unused_nodes();
+}
+
+void Transaction::add_input(const Variable& leaf) {
+  const std::size_t at = graph_.inputs.size();
+  graph_.insert_input(at, leaf);
+  note(change::InputAdded{at, leaf});
+}
+
+void Transaction::remove_input(std::size_t at) {
+  const Variable input = graph_.inputs[at];
+  graph_.remove_input(at);
+  note(change::InputRemoved{at, input});
 }
 
 namespace {

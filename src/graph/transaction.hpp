@@ -26,6 +26,11 @@ class Transaction {
   // Imports the nodes that the variable needs; returns the graph's own variable for it.
   Variable import(const Variable& v);
   void add_output(const Variable& v);
+  void remove_output(std::size_t at);
+  void add_input(const Variable& leaf);
+  void remove_input(std::size_t at);  // which no output depends on
+  // From now on, leaves that the graph does not know become inputs.
+  void accept_new_inputs() { accepts_inputs_ = true; }
   // For a graph under construction: imports copies of everything that the outputs need, up to the variables in
   // `inputs`, which map to the graph's own variables. Pairs of variables and their copies are added to `originals`.
   using Originals = std::vector<std::pair<Variable, Variable>>;
@@ -102,6 +107,7 @@ class Transaction {
   std::vector<Apply> unused_;            // nodes that lost clients
   VariableMap forwarded_;                // merged variable -> its replacement
   bool committed_ = false;
+  bool accepts_inputs_ = false;
 };
 
 }  // namespace bitale

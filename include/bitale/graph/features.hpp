@@ -137,6 +137,7 @@ class CheckStackTrace final : public Feature {
   explicit CheckStackTrace(Policy policy = Policy::Raise) : policy_(policy) {}
   std::string name() const override { return "check stack trace"; }
   void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  Policy policy() const { return policy_; }
   std::size_t missing() const { return missing_; }  // imported nodes without one so far
 
  private:
@@ -234,6 +235,7 @@ class Supervisor final : public DestroyerBook {
  public:
   explicit Supervisor(const Variables& is_protected) : protected_(is_protected) {}
   std::string name() const override { return "supervisor"; }
+  const Variables& protected_variables() const { return protected_; }
   void on_validate(FunctionGraph& graph) override;
 
  private:

@@ -53,6 +53,9 @@ class Feature {
   virtual std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph&) { return {}; }
 };
 
+// What a change does with leaves that the graph does not know: raise a MissingInputError, or make them inputs.
+enum class UnknownLeaves { refuse, add };
+
 class FunctionGraph {
  public:
   // Clones the graph. Inputs are found when none are given. MissingInputError when outputs need a leaf that is neither
@@ -88,11 +91,22 @@ class FunctionGraph {
   // raise MissingInputError. On any error the graph is unchanged. A no-op when both are the same, also after merging.
   // Uses of `before` inside the new nodes are kept (x may be replaced by f(x)). New nodes belong to the graph from then
   // on. Returns whether anything changed.
-  bool replace(const Variable& before, const Variable& after, std::string_view reason);
+  bool replace(const Variable& before, const Variable& after, std::string_view reason,
+               UnknownLeaves unknown = UnknownLeaves::refuse);
   // All or nothing; in order, skipping pairs that an earlier one made superfluous.
-  bool replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason);
-  bool change_node_input(const Client& client, const Variable& after, std::string_view reason);
-  void add_output(const Variable& output);
+  bool replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason,
+                   UnknownLeaves unknown = UnknownLeaves::refuse);
+  bool change_node_input(const Client& client, const Variable& after, std::string_view reason,
+                         UnknownLeaves unknown = UnknownLeaves::refuse);
+  void add_output(const Variable& output, std::string_view reason = "new output",
+                  UnknownLeaves unknown = UnknownLeaves::refuse);
+  // ValueError for a constant, a computed variable, or one that is an input already.
+  void add_input(const Variable& leaf, std::string_view reason = "new input");
+  // The outputs behind it move up. IndexError where there is none.
+  void remove_output(std::size_t at, std::string_view reason = "remove output");
+  // With everything that needs it, outputs of the graph included.
+  void remove_input(std::size_t at, std::string_view reason = "remove input");
+  void remove_node(const Apply& node, std::string_view reason = "remove node");
 
   // Undoes the latest change, or redoes it; features are notified. InconsistencyError when the graph is not in the
   // state that the change led to (came from).

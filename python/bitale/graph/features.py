@@ -1,13 +1,15 @@
 """What can be attached to a FunctionGraph to watch, record, check or refuse its changes.
 
-Names and roles are those of pytensor.graph.features and pytensor.graph.destroyhandler. ReplaceValidate, MergeFeature and
-PreserveVariableAttributes are missing on purpose: every FunctionGraph replaces all or nothing (`replace_validate` and
-its kin are methods), merges equal nodes, and passes names on to what stands for them.
+Names and roles are those of pytensor.graph.features and pytensor.graph.destroyhandler. What ReplaceValidate and
+PreserveVariableAttributes do is done by every FunctionGraph: it replaces all or nothing (`replace_validate` and its kin are
+methods), and passes names on to what stands for them. So these features are there for programs that attach them.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from bitale import _core
 from bitale._core import (
@@ -41,15 +43,20 @@ __all__ = [
     "FullHistory",
     "FunctionGraph",
     "History",
+    "HistoryEntry",
     "InconsistencyError",
+    "LambdaExtract",
     "NoOutputFromInplace",
     "NoOutputInplaceOnInput",
     "NodeFinder",
+    "PreserveVariableAttributes",
     "PrintListener",
+    "ReplaceValidate",
     "ReplacementDidNotRemoveError",
     "ShapeFeature",
     "Supervisor",
     "Validator",
+    "register_feature_callback",
 ]
 
 for _class in vars(_core).copy().values():
@@ -115,3 +122,86 @@ class DispatchingFeature(Feature):
 
     def on_validate(self, fgraph: FunctionGraph) -> None:
         self._call("on_validate", fgraph)
+
+    def clone(self) -> DispatchingFeature:
+        return type(self)(**self._callbacks)
+
+
+def register_feature_callback(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a method of a feature as one that `execute_callbacks` and `collect_callbacks` call.
+
+    Parameters
+    ----------
+    method : callable
+        Method.
+
+    Returns
+    -------
+    callable
+        The method. It needs no mark here: a graph calls any method of its features by name.
+    """
+    method._is_feature_callback = True  # type: ignore[attr-defined]
+    return method
+
+
+@dataclass
+class HistoryEntry:
+    """That input i of a node was var, before a change for this reason."""
+
+    node: Any
+    i: int
+    var: Any
+    reason: Any = None
+
+
+class LambdaExtract:
+    """A change of one input as a function that makes it: sets input i of a node to r."""
+
+    def __init__(self, fgraph: FunctionGraph, node: Any, i: int, r: Any, reason: Any = None):
+        self.fgraph, self.node, self.i, self.r, self.reason = fgraph, node, i, r, reason
+
+    def __call__(self) -> None:
+        self.fgraph.change_node_input(
+            self.node, self.i, self.r, reason=f"Revert {self.reason}", check=False
+        )
+
+
+class ReplaceValidate(Feature):
+    """Replacements that all features agree to: `replace_validate`, `replace_all_validate` and `replace_all_validate_remove`,
+    which every graph has as methods; and `checkpoint` and `revert` of History, which is attached with it."""
+
+    def on_attach(self, fgraph: FunctionGraph) -> None:
+        if any(isinstance(feature, ReplaceValidate) for feature in fgraph.features):
+            raise AlreadyThere("ReplaceValidate: the graph has one already")
+        fgraph.attach_feature(History())
+
+    def clone(self) -> ReplaceValidate:
+        return type(self)()
+
+    def replace_validate(self, fgraph: FunctionGraph, r: Any, new_r: Any, **options: Any) -> None:
+        """`fgraph.replace_validate(r, new_r, ...)`."""
+        fgraph.replace_validate(r, new_r, **options)
+
+    def replace_all_validate(
+        self, fgraph: FunctionGraph, replacements: Any, **options: Any
+    ) -> None:
+        """`fgraph.replace_all_validate(replacements, ...)`."""
+        fgraph.replace_all_validate(replacements, **options)
+
+    def replace_all_validate_remove(
+        self, fgraph: FunctionGraph, replacements: Any, remove: Any, **options: Any
+    ) -> None:
+        """`fgraph.replace_all_validate_remove(replacements, remove, ...)`."""
+        fgraph.replace_all_validate_remove(replacements, remove, **options)
+
+    def validate(self, fgraph: FunctionGraph) -> None:
+        """`fgraph.validate()`."""
+        fgraph.validate()
+
+    def consistent(self, fgraph: FunctionGraph) -> bool:
+        """`fgraph.consistent()`."""
+        return fgraph.consistent()
+
+
+class PreserveVariableAttributes(Feature):
+    """Replacements take the names of what they replace, and whether NanGuardMode looks at it. Every graph does this."""

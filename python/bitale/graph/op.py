@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Protocol, Sequence
 
 import numpy as np
 
@@ -12,7 +12,15 @@ from bitale._core import Apply, Op, Type
 from bitale._deprecation import warn_deprecated
 from bitale.graph.traversal import io_toposort
 
-__all__ = ["HasInnerGraph", "Op", "as_op", "io_connection_pattern", "wrap_py"]
+__all__ = [
+    "HasInnerGraph",
+    "Op",
+    "ThunkType",
+    "as_op",
+    "io_connection_pattern",
+    "is_thunk_type",
+    "wrap_py",
+]
 
 Op.__module__ = __name__
 
@@ -155,6 +163,23 @@ def as_op(
     """
     warn_deprecated("as_op", "wrap_py")
     return wrap_py(itypes, otypes, infer_shape)
+
+
+class ThunkType(Protocol):
+    """What Op.make_thunk returns: a function without arguments that computes a node from the cells `inputs` into the cells
+    `outputs`."""
+
+    inputs: list[list[Any]]
+    outputs: list[list[Any]]
+    lazy: bool
+    perform: Callable[..., None]
+
+    def __call__(self) -> Any: ...
+
+
+def is_thunk_type(thunk: Any) -> ThunkType:
+    """Tell a type checker that a function is a thunk; returns it."""
+    return thunk  # type: ignore[no-any-return]
 
 
 class _HasInnerGraph(type):

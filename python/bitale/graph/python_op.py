@@ -209,3 +209,72 @@ def _read_only(value: Any) -> Any:
 def batched(op: Op, node: Apply, inputs: list[Any]) -> Apply:
     flags = tuple(x.ndim != core.ndim for x, core in zip(inputs, node.inputs))
     return Batched(node, flags).make_node(*inputs)
+
+
+# ---- thunks ----------------------------------------------------------------------------------------------------------
+
+
+def make_thunk(
+    op: Op,
+    node: Apply,
+    storage_map: dict[Any, list[Any]],
+    compute_map: dict[Any, list[bool]],
+    no_recycling: Sequence[Any] = (),
+    impl: str | None = None,
+) -> Any:
+    """The default of Op.make_thunk."""
+    op.prepare_node(node, storage_map=storage_map, compute_map=compute_map, impl="py")
+    return op.make_py_thunk(node, storage_map, compute_map, no_recycling)
+
+
+def make_py_thunk(
+    op: Op,
+    node: Apply,
+    storage_map: dict[Any, list[Any]],
+    compute_map: dict[Any, list[bool]],
+    no_recycling: Sequence[Any] = (),
+    debug: bool = False,
+) -> Any:
+    """The default of Op.make_py_thunk."""
+    perform = getattr(op, "debug_perform", op.perform) if debug else op.perform
+    inputs = [storage_map[variable] for variable in node.inputs]
+    outputs = [storage_map[variable] for variable in node.outputs]
+    flags = [compute_map[variable] for variable in node.outputs] if compute_map else []
+
+    def run() -> None:
+        perform(node, [cell[0] for cell in inputs], outputs)
+        for flag in flags:
+            flag[0] = True
+
+    thunk: Any = run
+    thunk.inputs, thunk.outputs, thunk.perform, thunk.lazy = inputs, outputs, perform, False
+    return thunk
+
+
+def runner(op: Op, node: Apply, leaves: Sequence[Variable]) -> Any:
+    """What computes nodes like this one, by a thunk that the op makes: a function of inputs and output storage."""
+    own: Any = node.clone_with_new_inputs(list(leaves))
+    cells: dict[Any, list[Any]] = {
+        variable: [getattr(variable, "data", None)] for variable in own.inputs
+    }
+    cells.update({variable: [None] for variable in own.outputs})
+    flags = {variable: [variable in own.inputs] for variable in cells}
+    thunk = op.make_thunk(own, cells, flags, [], "py")
+    inputs = [cells[variable] for variable in own.inputs]
+    outputs = [cells[variable] for variable in own.outputs]
+
+    def run(values: list[Any], storage: list[list[Any]]) -> None:
+        try:
+            for cell, value in zip(inputs, values):
+                cell[0] = value
+            if thunk() and getattr(thunk, "lazy", False):
+                raise ValueError(
+                    f"{op}: its thunk asks for inputs that it has: a lazy thunk returns nothing once it has computed"
+                )
+            for cell, result in zip(storage, outputs):
+                cell[0] = result[0]
+        finally:
+            for cell in [*inputs, *outputs]:
+                cell[0] = None
+
+    return run

@@ -9,7 +9,18 @@ std::span<const ClassDescription> class_descriptions() {
 {"Variable", R"doc(Value at one point of a computation.
 
 A leaf (an input, a constant or a shared variable), or an output of an Apply
-node.)doc"},
+node.
+
+Parameters
+----------
+type : Type
+    Type.
+owner : None
+    Only None: outputs of a node are made with the node.
+index : int, optional
+    Accepted for compatibility with PyTensor.
+name : str, optional
+    Name.)doc"},
 {"TensorVariable", R"doc(Symbolic tensor.
 
 Operators and methods build expressions; `eval` computes one.
@@ -68,7 +79,13 @@ outputs : sequence of Variable
 features : sequence of Feature, optional
     Observers of changes, to attach.
 clone : bool
-    Copy the graph.)doc"},
+    Copy the graph.
+update_mapping : dict, optional
+    Which output is the new value of which input, by position; kept as an
+    attribute.
+**clone_kwds : object
+    Of `bitale.graph.basic.clone_get_equiv`: `copy_inputs`, `copy_orphans` and
+    `memo`.)doc"},
 {"Function", R"doc(Compiled function.
 
 ``f(*inputs)`` computes the outputs; inputs may be given by name. Calls may

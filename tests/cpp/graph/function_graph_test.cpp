@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "bitale/graph/features.hpp"
 #include "bitale/graph/function_graph.hpp"
 #include "graph/test_ops.hpp"
 
@@ -354,6 +355,61 @@ TEST_CASE("outputs can be replaced, changed and added") {
   graph.check_integrity();
   graph.replace(graph.outputs()[0], own_x, "test");
   CHECK(computes(graph, {x, x, g(x)}, {x}));
+  graph.check_integrity();
+}
+
+TEST_CASE("inputs, outputs and nodes can be removed, and inputs added") {
+  Variable x = leaf("x"), y = leaf("y"), z = leaf("z");
+  FunctionGraph graph({x, y}, {f(x), h(x, y), g(f(x)), f(x)});
+  const Variable own_x = graph.inputs()[0], own_y = graph.inputs()[1];
+  auto mirror = std::make_shared<Mirror>();
+  for (auto& node : graph.toposort()) mirror->on_import(graph, node, "");
+  auto history = std::make_shared<History>();
+  graph.attach(mirror);
+  graph.attach(history);
+
+  const auto start = history->checkpoint();
+  graph.remove_output(1);
+  CHECK(computes(graph, {f(x), g(f(x)), f(x)}, {x, y}));
+  CHECK(mirror->prunes == 1);
+  graph.remove_node(graph.outputs()[1].owner());
+  CHECK(computes(graph, {f(x), f(x)}, {x, y}));
+  graph.add_input(z);
+  CHECK(graph.inputs().size() == 3);
+  graph.change_node_input({nullptr, 1}, h(own_x, z), "test");
+  CHECK(computes(graph, {f(x), h(x, z)}, {x, y, z}));
+  graph.remove_input(1);
+  graph.remove_input(1);
+  CHECK(computes(graph, {f(x)}, {x}));
+  CHECK(mirror->agrees(graph));
+  graph.check_integrity();
+  const Variable unknown = leaf("unknown");
+  CHECK_THROWS_AS(graph.replace(graph.outputs()[0], g(unknown), "test"), MissingInputError);
+  CHECK(graph.inputs().size() == 1);
+  graph.replace(graph.outputs()[0], g(unknown), "test", UnknownLeaves::add);
+  CHECK(computes(graph, {g(unknown)}, {x, unknown}));
+  graph.add_output(f(leaf("another")), "test", UnknownLeaves::add);
+  CHECK(graph.inputs().size() == 3);
+  CHECK(mirror->agrees(graph));
+  graph.check_integrity();
+
+  CHECK_THROWS_AS(graph.remove_output(2), IndexError);
+  CHECK_THROWS_AS(graph.remove_input(3), IndexError);
+  CHECK_THROWS_AS(graph.remove_node(f(x).owner()), ValueError);
+  CHECK_THROWS_AS(graph.add_input(own_x), ValueError);
+  CHECK_THROWS_AS(graph.add_input(graph.outputs()[0]), ValueError);
+  mirror->refuse = true;
+  CHECK_THROWS_AS(graph.remove_input(1), InconsistencyError);
+  CHECK(graph.inputs().size() == 3);
+  CHECK(graph.outputs().size() == 2);
+  CHECK(mirror->agrees(graph));
+  graph.check_integrity();
+  mirror->refuse = false;
+
+  history->revert(graph, start);
+  CHECK(computes(graph, {f(x), h(x, y), g(f(x)), f(x)}, {x, y}));
+  CHECK(graph.inputs()[1].same_as(own_y));
+  CHECK(mirror->agrees(graph));
   graph.check_integrity();
 }
 

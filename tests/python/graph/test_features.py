@@ -8,6 +8,7 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from bitale.graph import features as ft
+from bitale.graph.fg import Output
 
 
 def graph_of(*features):
@@ -50,9 +51,10 @@ def test_callbacks():
     recorder.calls.clear()
     old, new = graph.outputs[1], pt.cos(y)
     graph.replace(old, new, reason="why")
+    _, node, *change = recorder.calls.pop(1)
+    assert node.op == Output(1) and change == [0, old, new, "why"]
     assert recorder.calls == [
         ("import", new.owner, "why"),
-        ("change", "output", 1, old, new, "why"),
         ("prune", old.owner, "why"),
         ("validate",),
     ]
@@ -200,11 +202,13 @@ def test_full_history():
         film.goto(state)
         assert bt.pprint(graph.outputs[0]) == texts[state]
         graph.check_integrity()
-    assert film.prev() and film.next() and film.position == 2
+    assert film.prev() is graph and film.position == 1
+    assert film.next() is graph and film.position == 2
     film.end()
-    assert not film.next() and film.position == 3
+    assert film.next() is graph and film.position == 3
     film.start()
-    assert not film.prev() and bt.pprint(graph.outputs[0]) == texts[0] and steps
+    film.prev()
+    assert film.position == 0 and bt.pprint(graph.outputs[0]) == texts[0] and steps
     with pytest.raises(IndexError):
         film.goto(4)
 
@@ -275,7 +279,7 @@ def test_destroy_handler_and_supervisor():
     graph.attach_feature(ft.NoOutputFromInplace([0]))
     graph.attach_feature(ft.NoOutputInplaceOnInput([0]))
     with pytest.raises(IndexError):
-        graph.clone().attach_feature(ft.NoOutputFromInplace([7]))
+        bt.FunctionGraph([x], [out]).attach_feature(ft.NoOutputFromInplace([7]))
     with pytest.raises(TypeError):
         ft.Supervisor([1, "x"])
 
