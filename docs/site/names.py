@@ -89,6 +89,7 @@ LISTED = {
     "bitale.graph.rewriting.utils": "Helpers for rewriting",
     "bitale.tensor.rewriting.basic": "Registering rewriters",
     "bitale.compile.rewriters": "Rewriters of the pipeline",
+    "bitale.link.utils": "Helpers for linkers",
     "bitale.scan.classes": "The class of loops",
     "bitale.compile.builders": "Builders of ops",
     "bitale.compile.function": "Registering compilers",
@@ -102,7 +103,7 @@ LISTED = {
 
 # Modules that programs have no reason to import: parts of the command line and of the modules above.
 INTERNAL = (
-    r"bitale\.cli(\.\w+)?|bitale\.compile\.wrapped|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.scalar\.user_ops|"
+    r"bitale\.cli(\.\w+)?|bitale\.compile\.wrapped|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.link\.compiled|bitale\.scalar\.user_ops|"
     r"bitale\.sparse\.(function|variable)|bitale\.tensor\.random\.(documentation|generators|state)|"
     r"bitale\.xtensor\.(function|type|variable)"
 )

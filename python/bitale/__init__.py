@@ -99,7 +99,7 @@ for _class in (
     _class.__module__ = __name__
 # Those of modules that are imported when they are named: errors and types are shown by these names before that, too.
 _core.NanGuardError.__module__ = "bitale.compile.monitor"
-for _later in (_core.DualLinkerError, _core.Linker, _core.NodeThunk):
+for _later in (_core.DualLinkerError, _core.NodeThunk):
     _later.__module__ = "bitale.link"
 del _class, _later
 

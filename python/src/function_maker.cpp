@@ -25,6 +25,7 @@
 #include "held.hpp"
 #include "hooks.hpp"
 #include "instance.hpp"
+#include "linker.hpp"
 
 namespace bitale::python {
 
@@ -274,7 +275,8 @@ void bind_function_maker(nb::module_& m) {
           },
           nb::sig("def mode(self) -> Mode"), "How the function is compiled.")
       .def_prop_ro(
-          "linker", [](const Self& self) { return self.steps->mode().linker().name; }, "Name of the linker.")
+          "linker", [](const Self& self) { return linker_object(self.steps->mode().linker()); },
+          nb::sig("def linker(self) -> typing.Any"), "The linker, which equals its name.")
       .def_prop_ro(
           "fgraph", [](const Self& self) { return self.graph; }, nb::sig("def fgraph(self) -> FunctionGraph"),
           "The graph, which may be changed until it is linked.")

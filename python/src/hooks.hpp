@@ -19,6 +19,8 @@ inline constexpr std::string_view hook_names[] = {
     "profile_stats", "stored_nan_guard", "dual_linker",
     // rewriting: rules of node rewriters, queries as optdb takes them and as users see them, the rewriter of a query
     "rule_of", "core_query", "query_object", "rewriter_of_query",
+    // linkers that are written in Python, and classes of others
+    "graph_code", "links_graphs", "linker_object",
     // graphs: copies, pickles, tags
     "clone_get_equiv", "output_node", "deepcopy_variable", "deepcopy_apply", "reduce_variable", "reduce_apply",
     "copy_op", "deepcopy_op", "reduce_op", "reduce_python_op", "reduce_type", "scratchpad",

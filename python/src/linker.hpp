@@ -9,5 +9,7 @@ namespace bitale::python {
 
 // TypeError for anything else, ValueError for an unknown name.
 Linker linker_of(nanobind::handle object);
+// As an object of bitale.link's classes; a linker that is written in Python: the object itself.
+nanobind::object linker_object(const Linker& linker);
 
 }  // namespace bitale::python

@@ -73,7 +73,8 @@ void bind_mode(nb::module_& m) {
           "RewriteDatabaseQuery; or a GraphRewriter, which is then all that is done. db: the database that is queried; "
           "None for optdb.")
       .def_prop_ro(
-          "linker", [](const Mode& self) { return self.linker().name; }, "The linker's name.")
+          "linker", [](const Mode& self) { return linker_object(self.linker()); },
+          nb::sig("def linker(self) -> typing.Any"), "The linker, which equals its name.")
       .def_prop_ro(
           "optimizer", [](const Mode& self) { return hook("rewriter_of_query")(self.query()); },
           nb::sig("def optimizer(self) -> typing.Any"), "The GraphRewriter of what the mode's query selects.")
@@ -100,15 +101,15 @@ void bind_mode(nb::module_& m) {
              return nb::make_tuple(
                  hook("stored_mode"),
                  nb::make_tuple(
-                     nb::cast(self.linker()),
+                     linker_object(self.linker()),
                      self.given_query() ? nb::cast(*self.given_query()) : nb::object(nb::str(self.optimizer().c_str())),
                      self.included(), self.excluded(), self.required(), stored_maker(object)));
            })
       .def("__repr__", &Mode::str);
-  m.def("mode_of_stored", [](const Linker& linker, nb::handle optimizer, const std::vector<std::string>& included,
+  m.def("mode_of_stored", [](nb::handle linker, nb::handle optimizer, const std::vector<std::string>& included,
                              const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
-    const Mode mode = PyUnicode_Check(optimizer.ptr()) ? Mode(linker, nb::cast<std::string>(optimizer))
-                                                       : Mode(linker, nb::cast<RewriteQuery>(optimizer));
+    const Mode mode = PyUnicode_Check(optimizer.ptr()) ? Mode(linker_of(linker), nb::cast<std::string>(optimizer))
+                                                       : Mode(linker_of(linker), nb::cast<RewriteQuery>(optimizer));
     return mode.including(included).excluding(excluded).requiring(required);
   });
   m.def("mode_with_maker_of", [](const Mode& mode, const Mode& other) { return mode.making(other.maker()); });

@@ -91,7 +91,7 @@ array([3, 2, 1]))"},
 >>> f([1.0, 2.0], [3.0, 4.0])
 [array([4., 6.]), array(11.)])"},
     {"get_mode", R"(>>> bt.get_mode("VM").linker
-'vm')"},
+VMLinker())"},
     {"geomspace", R"(>>> pt.geomspace(1.0, 8.0, 4).eval()
 array([1., 2., 4., 8.]))"},
     {"get_scalar_constant_value", R"(>>> pt.get_scalar_constant_value(pt.constant(3))

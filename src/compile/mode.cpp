@@ -49,6 +49,12 @@ std::vector<std::string> joined(std::vector<std::string> list, std::vector<std::
   return list;
 }
 
+// A linker may name rewrites that nobody has registered here.
+std::vector<std::string> known_among(std::vector<std::string> tags) {
+  std::erase_if(tags, [](auto& tag) { return !is_rewrite_tag(tag); });
+  return tags;
+}
+
 // The tags of a config flag: "a:b".
 std::vector<std::string> tags_of(std::string_view flag) {
   std::vector<std::string> tags;
@@ -100,7 +106,8 @@ Mode Mode::making(std::shared_ptr<const MakerFactory> maker) const {
 RewriteQuery Mode::query() const {
   RewriteQuery out = given_ ? *given_ : query_of(optimizer_);
   const bool is_full = std::find(out.include.begin(), out.include.end(), "fast_run") != out.include.end();
-  if (is_full) out = out.including(link::required_rewrites(linker_));
+  if (is_full || linker_.link_graph) out = out.including(known_among(link::required_rewrites(linker_)));
+  out = out.excluding(known_among(linker_.excluded_rewrites));
   out = out.including(included_).excluding(excluded_).requiring(required_);
   out.extra.insert(out.extra.end(), own_.extra.begin(), own_.extra.end());
   return out;

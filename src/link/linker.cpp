@@ -100,6 +100,15 @@ Linker vm_linker(NodeWrapper callback, InputCallback on_input) {
   return linker;
 }
 
+Linker graph_linker(std::string name, GraphLinker link_graph) {
+  if (!link_graph) throw ValueError("graph_linker: expected a function that makes the code of a graph");
+  Linker linker("vm");
+  linker.name = std::move(name);
+  linker.node_linkers.clear();
+  linker.link_graph = std::move(link_graph);
+  return linker;
+}
+
 namespace link {
 
 namespace {
@@ -155,6 +164,7 @@ std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
 Measured Thunk::measured() const { return {}; }
 
 std::vector<std::string> required_rewrites(const Linker& linker) {
+  if (linker.link_graph) return linker.required_rewrites;
   // Native code plans its memory itself, and a wrapper must be able to see what a node has read.
   const bool destroys = linker.name == "vm" && !linker.wrapper;
   return destroys ? std::vector<std::string>{"inplace"} : std::vector<std::string>();
@@ -165,6 +175,7 @@ std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& opti
 }
 
 std::unique_ptr<Thunk> link(const Linker& linker, const LinkedGraph& graph, const LinkOptions& options) {
+  if (linker.link_graph) return link_by(linker, graph, options);
   const Entry* entry = &entry_of(linker.name);
   if (entry->link && (linker.wrapper || linker.on_input))
     throw ValueError(cat("linker ", linker.name,

@@ -87,6 +87,8 @@ std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& opt
 LinkedGraph graph_for_module(const LinkedGraph& graph);
 // Runs node by node, as the linker specifies.
 std::unique_ptr<Thunk> link_nodes(const LinkedGraph& graph, const Linker& linker, const LinkOptions& options);
+// Runs the user's code of the graph (graph_linker).
+std::unique_ptr<Thunk> link_by(const Linker& linker, const LinkedGraph& graph, const LinkOptions& options);
 // The wrapper of linker `dual`.
 NodeWrapper compare_linkers(ValuesAgree agree);
 

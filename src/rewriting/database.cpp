@@ -399,6 +399,14 @@ std::shared_ptr<const Plan> OptDB::plan(const RewriteQuery& query) {
   return plans_.try_emplace(text, std::move(made)).first->second;
 }
 
+bool OptDB::has_tag(std::string_view tag) {
+  std::lock_guard lock(mutex_);
+  Tags known = words(reserved_names);
+  known.insert(known.end(), noted_.begin(), noted_.end());
+  sequence_.collect_tags(known);
+  return std::ranges::find(known, tag) != known.end();
+}
+
 std::vector<DatabaseEntry> OptDB::entries() {
   std::lock_guard lock(mutex_);
   std::vector<DatabaseEntry> out;
@@ -450,3 +458,9 @@ std::string OptDB::topic_of(const Rule& rule) const {
 }
 
 }  // namespace bitale::rewriting
+
+namespace bitale {
+
+bool is_rewrite_tag(std::string_view tag) { return rewriting::OptDB::instance().has_tag(tag); }
+
+}  // namespace bitale

@@ -99,9 +99,9 @@ class SequenceDB {
   const std::vector<Entry>& entries() const { return entries_; }
   // ValueError with a suggestion for a tag that nothing has; those in `known` may be had elsewhere.
   std::vector<Draft> query(const RewriteQuery& query, std::vector<std::string> known) const;
+  void collect_tags(std::vector<std::string>& into) const;  // the names and tags of its entries
 
  private:
-  void collect_tags(std::vector<std::string>& into) const;
   std::vector<Entry> entries_;
 };
 
@@ -134,6 +134,7 @@ class OptDB {
   std::vector<DatabaseEntry> entries();
   // All rules that were not overwritten, by name.
   SharedRules rules();
+  bool has_tag(std::string_view tag);                            // or a name
   std::shared_ptr<const Rule> rule(std::string_view name);       // KeyError with a suggestion
   std::shared_ptr<const Rule> find_rule(std::string_view name);  // null where there is none
   std::vector<std::string> phases_of(const Rule& rule);

@@ -46,16 +46,11 @@ _missing = {
     "nodes have one class each, Apply, Variable and Constant": [
         r"graph\.basic\.(AbstractApply|AtomicVariable|Node|NominalVariable)"
     ],
-    "graphs within ops are kept by the op (inner_inputs, inner_outputs); outputs are no nodes": [
-        r"graph\.basic\.FrozenApply|graph\.fg\.(AbstractFunctionGraph|FrozenFunctionGraph|Output)"
+    "graphs within ops are kept by the op (inner_inputs, inner_outputs)": [
+        r"graph\.basic\.FrozenApply|graph\.fg\.(AbstractFunctionGraph|FrozenFunctionGraph)"
     ],
     "the older name of vectorize_graph, which PyTensor warns of": [r"graph\.replace\.vectorize"],
-    "an op has at most one graph; thunks are NodeThunk of bitale.link": [
-        r"graph\.op\.(HasMultipleInnerGraph|ThunkType|is_thunk_type)"
-    ],
-    "holds for every FunctionGraph (bitale.graph.features)": [
-        r"graph\.features\.(HistoryEntry|register_feature_callback|ReplaceValidate|PreserveVariableAttributes)"
-    ],
+    "an op has at most one graph": [r"graph\.op\.HasMultipleInnerGraph"],
     "classes of ops in Python have __props__; lines are noted by themselves": [
         r"graph\.utils\.(AssocList|Meta\w+|MethodNotDefined|add_tag_trace)"
     ],
@@ -185,7 +180,6 @@ _arguments = {
     r"compile\.rebuild\.rebuild_collect_shared|graph(\.basic)?\.clone(_get_equiv)?": "graphs within ops never change; leaves are copied with the inputs by default",
     r"(gradient\.)?Rop": "an op's own pushforward is always used, where it has one",
     r"(gradient|tensor)\.jacobian": "vectorize is True by default: one call for all rows",
-    r"graph(\.fg)?\.FunctionGraph": "updates are given to function()",
     r"graph\.basic\.equal_computations": "dtypes are always compared",
     r"graph\.destroyhandler\.DestroyHandler|graph\.features\.NoOutputInplaceOnInput": "features are called for each change",
     r"printing\.(FunctionPrinter|min_informative_str)": "the others are PyTensor's own",

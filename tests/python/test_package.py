@@ -327,7 +327,7 @@ def test_classes_have_their_names_before_their_modules_are_imported():
         "x = pt.dscalar('x')\n"
         "try: bt.function([x], pt.log(x), mode='NanGuardMode')(-1.0)\n"
         "except AssertionError as error: print(type(error).__module__, type(error).__qualname__)\n"
-        "print('bitale.compile.monitor' in sys.modules, bt._core.Linker.__module__, 'bitale.link' in sys.modules, type(pt.exp(x).owner.op).__module__)"
+        "print('bitale.compile.monitor' in sys.modules, bt._core.NodeThunk.__module__, 'bitale.link' in sys.modules, type(pt.exp(x).owner.op).__module__)"
     )
     assert in_a_new_process(program).split() == [
         "bitale.compile.monitor",

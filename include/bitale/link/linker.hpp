@@ -1,6 +1,7 @@
 // Linker: how a compiled graph is run. `jit` and `c` compile it to one native function, `jax` to modules for XLA; `vm`,
 // `opwise`, `dual` and `wrap` run nodes one at a time, and can call a user's function around each. That function is the
-// only hook: callbacks, monitors, comparisons and profiles are all built on it.
+// only hook: callbacks, monitors, comparisons and profiles are all built on it. A linker of a user's own computes whole
+// graphs by a function of the user's (graph_linker).
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bitale/core/array.hpp"
@@ -46,6 +48,14 @@ class NodeStep {
 using NodeWrapper = std::function<void(NodeStep&)>;
 using InputCallback = std::function<void(const Variable&, const Array&)>;
 
+// Computes the outputs of a graph from the values of its inputs. A result has the dtype and rank of its output, or a
+// dtype that converts to it without loss. May be called from several threads at once.
+using GraphCode = std::function<std::vector<Array>(std::span<const Array> inputs)>;
+// Makes the code of a rewritten graph, which does not change any more. `updates`: pairs (output, input) of the outputs
+// that are new values of shared variables.
+using GraphLinker = std::function<GraphCode(const std::shared_ptr<const FunctionGraph>& graph,
+                                            std::span<const std::pair<std::size_t, std::size_t>> updates)>;
+
 struct Linker {
   // One of linker_names(), or an alias: "" and "auto" are jit, "c|py" is opwise, "py" is vm. ValueError with a
   // suggestion.
@@ -61,12 +71,22 @@ struct Linker {
   // Whether a value is released after its last use. Otherwise it is kept until the same node runs again, and code for
   // single nodes overwrites it. Default: the flag allow_gc.
   std::optional<bool> allow_gc = {};
+  // For linkers of users (graph_linker), which have names of their own:
+  GraphLinker link_graph = {};
+  // Tags or names of rewrites that it needs, and of those whose results it can't run.
+  std::vector<std::string> required_rewrites = {}, excluded_rewrites = {};
+  // The object of another language that the linker was made from, if any.
+  std::shared_ptr<void> origin = {};
 };
 
 // Runs every node by each of these linkers, as the wrapper requests. ValueError for no linker, or for an unknown one.
 Linker wrap_linker(std::vector<std::string> node_linkers, NodeWrapper wrapper);
 // The virtual machine; the callback is called after each node.
 Linker vm_linker(NodeWrapper callback, InputCallback on_input = {});
+
+// A linker that computes each graph as a whole, by a function of the user's. Its graphs have no nodes that write over
+// their inputs.
+Linker graph_linker(std::string name, GraphLinker link_graph);
 
 // Two results of one node that should be equal, as linker `dual` compares them.
 class DualLinkerError : public Error {

@@ -61,6 +61,8 @@ RewriteQuery query_of(std::string_view optimizer);
 std::vector<std::string> optimizer_names();
 // Gives a query a name, by which modes find it. ValueError for a name that is taken.
 void register_optimizer(const std::string& name, RewriteQuery query);
+// Whether a rewrite has that name or tag; a query with another one is refused.
+bool is_rewrite_tag(std::string_view tag);
 
 extern const RewriteQuery &OPT_NONE, &OPT_MERGE, &OPT_FAST_COMPILE, &OPT_FAST_RUN, &OPT_FAST_RUN_STABLE, &OPT_STABILIZE,
     &OPT_UNSAFE;

@@ -7,7 +7,7 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import (
-    Linker,
+    Linker as _Linker,
     Mode,
     get_default_mode,
     get_mode,
@@ -17,7 +17,6 @@ from bitale._core import (
 )
 
 __all__ = [
-    "Linker",
     "Mode",
     "get_default_mode",
     "get_mode",
@@ -41,7 +40,7 @@ REWRITERS = (
 )
 
 
-def register_linker(name: str, linker: Linker) -> None:
+def register_linker(name: str, linker: _Linker) -> None:
     """Give a linker a name, by which modes find it.
 
     Parameters
@@ -73,21 +72,22 @@ def register_linker(name: str, linker: Linker) -> None:
     """
     if name in _linkers():
         raise ValueError(f"register_linker: there is a linker {name!r} already")
-    if not isinstance(linker, Linker):
+    if not isinstance(linker, _Linker):
         raise TypeError(f"register_linker: expected a Linker, got {linker!r}")
     _core.register_linker(name, linker)
 
 
-def _linkers() -> dict[str, Linker]:
+def _linkers() -> dict[str, _Linker]:
     """By name: those of this process, what PyTensor calls them, and those that were registered."""
-    made = {name: Linker(name) for name in linker_names()}
-    made |= {
-        name: Linker(name) for name in ("py", "c|py", "cvm", "c|py_nogc", "vm_nogc", "cvm_nogc")
-    }
-    return made | _core.registered_linkers()
+    from bitale.link.compiled import linker_object  # which few programs need
+
+    names = (*linker_names(), "py", "c|py", "cvm", "c|py_nogc", "vm_nogc", "cvm_nogc")
+    return {name: linker_object(_Linker(name)) for name in names} | _core.registered_linkers()
 
 
 def __getattr__(name: str) -> Any:
+    if name == "Linker":
+        return importlib.import_module("bitale.link").Linker
     if name == "predefined_linkers":
         return _linkers()
     if name in (
@@ -107,7 +107,7 @@ def __getattr__(name: str) -> Any:
 
 
 def stored_mode(
-    linker: Linker, optimizer: Any, included: Any, excluded: Any, required: Any, maker: Any = None
+    linker: _Linker, optimizer: Any, included: Any, excluded: Any, required: Any, maker: Any = None
 ) -> Mode:
     """The Mode that pickle has stored."""
     mode = _core.mode_of_stored(linker, optimizer, included, excluded, required)
