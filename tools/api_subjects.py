@@ -106,6 +106,7 @@ OTHER_MODULES = {
     "profile": "profiles of functions ([page](profiling.md))",
     "rewrite": "rules of one's own, and reports of those that fired ([page](rewrites.md))",
     "graph": "nodes, types, traversal and features of graphs ([page](extending.md))",
+    "graph.rewriting": "rewriters, databases of them, and patterns, by PyTensor's names ([page](extending_rewriting.md))",
     "compile": "steps of compiling, DebugMode, NanGuardMode, MonitorMode, OpFromGraph ([page](debugging.md))",
     "conditional": "the choice of which only one side is computed, under PyTensor's newer name",
     "link": "linkers, and wrappers around the execution of nodes ([page](linkers.md))",

@@ -26,6 +26,7 @@ HOOKS = {
     "rule_of": "bitale.graph.rewriting.basic:rule_of",
     "core_query": "bitale.graph.rewriting.db:core_query",
     "query_object": "bitale.graph.rewriting.db:query_object",
+    "database_of_query": "bitale.graph.rewriting.db:database_of_query",
     "rewriter_of_query": "bitale.graph.rewriting.db:rewriter_of_query",
     "clone_get_equiv": "bitale.graph.basic:clone_get_equiv",
     "output_node": "bitale.graph.fg:output_node",

@@ -18,7 +18,7 @@ inline constexpr std::string_view hook_names[] = {
     "stored_mode", "stored_function", "stored_function_maker", "containers_of", "get_input", "set_input",
     "profile_stats", "stored_nan_guard", "dual_linker",
     // rewriting: rules of node rewriters, queries as optdb takes them and as users see them, the rewriter of a query
-    "rule_of", "core_query", "query_object", "rewriter_of_query",
+    "rule_of", "core_query", "query_object", "rewriter_of_query", "database_of_query",
     // linkers that are written in Python, and classes of others
     "graph_code", "links_graphs", "linker_object",
     // graphs: copies, pickles, tags

@@ -81,6 +81,22 @@ void bind_mode(nb::module_& m) {
       .def_prop_ro(
           "provided_optimizer", [](const Mode& self) { return hook("query_object")(self.query()); },
           nb::sig("def provided_optimizer(self) -> typing.Any"), "The mode's RewriteDatabaseQuery.")
+      .def_prop_ro(
+          "optdb", [](const Mode& self) { return hook("database_of_query")(self.query()); },
+          nb::sig("def optdb(self) -> typing.Any"), "The database that is queried.")
+      .def(
+          "clone",
+          [](nb::handle object, const std::optional<nb::dict>& link_kwargs, nb::handle optimizer) -> nb::object {
+            if (link_kwargs && nb::len(*link_kwargs))
+              throw NotImplementedError("Mode.clone: link_kwargs: give Mode a linker with these options");
+            const Mode& self = nb::cast<const Mode&>(object);
+            if (PyUnicode_Check(optimizer.ptr()) && nb::cast<std::string>(optimizer).empty()) return nb::cast(self);
+            const nb::object other = nb::type<Mode>()(linker_object(self.linker()), optimizer);
+            return nb::cast(nb::cast<const Mode&>(other).making(self.maker()));
+          },
+          "link_kwargs"_a = nb::none(), "optimizer"_a = "",
+          nb::sig("def clone(self, link_kwargs: dict | None = None, optimizer: typing.Any = '') -> Mode"),
+          "The mode, with another optimizer where one is given.")
       .def(
           "including",
           [](const Mode& self, nb::args tags) { return self.including(nb::cast<std::vector<std::string>>(tags)); },

@@ -159,8 +159,9 @@ void bind_stages(nb::module_& m) {
 
 // ---- queries --------------------------------------------------------------------------------------------------------
 
+// A database that is queried instead of optdb, and the function that makes a rewriter of it.
 struct PythonDatabase {
-  Held function;
+  Held database, function;
   void operator()(FunctionGraph& graph, const RewriteQuery& query) const {
     nb::gil_scoped_acquire locked;
     const nb::object rewriter = (*function)(query);
@@ -175,14 +176,16 @@ void bind_queries(nb::module_& m) {
       .def(
           "__init__",
           [](Self* self, Texts include, Texts require, Texts exclude, double position_cutoff,
-             const std::map<std::string, Self>& subqueries, nb::list extra, nb::object database) {
+             const std::map<std::string, Self>& subqueries, nb::list extra,
+             const std::optional<std::pair<nb::object, nb::object>>& database) {
             new (self) Self{std::move(include), std::move(require), std::move(exclude), position_cutoff};
             std::vector<ExtraRewrite> own;
             for (nb::handle pair : extra) own.push_back(extra_rewrite_of(pair));
             *self = self->registering(std::move(own));
             for (auto& [phase, query] : subqueries) self->subqueries[phase] = std::make_shared<const Self>(query);
-            if (!database.is_none())
-              self->database = std::make_shared<const RewriteDatabase>(PythonDatabase{hold(std::move(database))});
+            if (database)
+              self->database = std::make_shared<const RewriteDatabase>(
+                  PythonDatabase{hold(database->first), hold(database->second)});
           },
           "include"_a, "require"_a = Texts(), "exclude"_a = Texts(),
           "position_cutoff"_a = std::numeric_limits<double>::infinity(), "subqueries"_a = std::map<std::string, Self>(),
@@ -207,7 +210,13 @@ void bind_queries(nb::module_& m) {
                      }
                      return out;
                    })
-      .def_prop_ro("has_database", [](const Self& self) { return self.database != nullptr; })
+      .def_prop_ro(
+          "database",
+          [](const Self& self) {
+            auto* python = self.database ? self.database->target<PythonDatabase>() : nullptr;
+            return python ? *python->database : nb::none();
+          },
+          nb::sig("def database(self) -> typing.Any"), "The database that is queried; None for optdb.")
       .def("__reduce__",
            [](nb::handle object) {
              const Self& self = nb::cast<const Self&>(object);

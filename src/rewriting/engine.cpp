@@ -34,7 +34,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Small graphs may need more steps than their size suggests.
+// Small graphs may need more steps than their size suggests, unless a stage says what it needs.
 constexpr std::size_t min_size_for_ratio = 64;
 
 std::string location_text(const Apply& node) {
@@ -52,8 +52,9 @@ class Trials {
         session_(session),
         phase_(phase),
         uses_(rules_.size()),
-        max_uses_(stage.max_use_ratio.value_or(session.max_use_ratio) *
-                  double(std::max(graph.node_count(), min_size_for_ratio))) {}
+        max_uses_(stage.max_use_ratio
+                      ? *stage.max_use_ratio * double(graph.node_count())
+                      : session.max_use_ratio * double(std::max(graph.node_count(), min_size_for_ratio))) {}
   Trials(const Trials&) = delete;
 
   // Before rules go over a whole graph.

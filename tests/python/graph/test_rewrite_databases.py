@@ -534,6 +534,9 @@ def test_modes_of_queries():
     assert stored.subquery["useless"].include == ("useless",)
     with pytest.raises(NotImplementedError, match="can't be stored"):
         pickle.dumps(bt.Mode("vm", RewriteDatabaseQuery([], extra_rewrites=[(in2out(of("x")), 1)])))
+    assert mode.clone(optimizer="None").provided_optimizer.include == ()
+    assert mode.clone().provided_optimizer == mode.provided_optimizer
+    assert bt.compile.DebugMode().clone(optimizer="None").provided_optimizer.include == ()
     with pytest.raises(TypeError, match="expected a name, a RewriteDatabaseQuery"):
         bt.Mode("vm", 3)
 
@@ -557,6 +560,8 @@ def test_a_mode_with_a_database_of_its_own():
     mode = bt.Mode("vm", RewriteDatabaseQuery(["mine"]), db=own)
     assert applied("mode_db", mode) and not applied("mode_db", mode.excluding("walk"))
     assert not applied("mode_db", bt.Mode("vm", "fast_run", db=own))
+    assert mode.optdb is own and bt.Mode().optdb is optdb and own.__position__ == {"walk": 1}
+    assert isinstance(mode.optimizer[0], WalkingGraphRewriter)
     with pytest.raises(NotImplementedError, match="can't be stored"):
         pickle.dumps(mode)
 

@@ -412,9 +412,9 @@ def test_a_rewriter_that_loops_is_stopped(capfd):
 
     graph = graph_of(pt.sin(x))
     with bt.config.change_flags(on_opt_error="warn"):
-        EquilibriumGraphRewriter([grows], max_use_ratio=0.1).rewrite(graph)
+        EquilibriumGraphRewriter([grows], max_use_ratio=4).rewrite(graph)
     assert "`grows` was applied" in capfd.readouterr().err
-    assert 6 < len(graph) < 10
+    assert [node.op.name for node in graph.toposort()].count("Mul") == 5
 
 
 def test_graph_rewriters_in_an_equilibrium():

@@ -430,7 +430,7 @@ class FromFunctionNodeRewriter(NodeRewriter):
         return _name_of(self)
 
     def __repr__(self) -> str:
-        return f"<node rewriter {_name_of(self)}>"
+        return f"FromFunctionNodeRewriter({_name_of(self)}, {self._tracked or 'all ops'})"
 
 
 def node_rewriter(

@@ -72,14 +72,14 @@ class RewriteDatabaseQuery:
 
     def __init__(
         self,
-        include: Iterable[str | None],
+        include: Iterable[str | None] | None,
         require: Iterable[str] | None = None,
         exclude: Iterable[str] | None = None,
         subquery: Mapping[str, RewriteDatabaseQuery] | None = None,
         position_cutoff: float = math.inf,
         extra_rewrites: Sequence[tuple[Any, float]] | None = None,
     ) -> None:
-        self.include = tuple(dict.fromkeys(each for each in include if each is not None))
+        self.include = tuple(dict.fromkeys(each for each in include or () if each is not None))
         self.require = tuple(dict.fromkeys(require or ()))
         self.exclude = tuple(dict.fromkeys(exclude or ()))
         self.subquery = dict(subquery or {})
@@ -177,7 +177,7 @@ def core_query(given: Any, db: Any = None) -> Any:
                 f"Mode: optimizer: expected a name, a RewriteDatabaseQuery or a GraphRewriter, got {given!r}"
             )
         return _core.RewriteQuery([], extra=[(given, 0.0)])
-    own = None if db is None or db is optdb else (lambda query: db.query(query_object(query)))
+    own = None if db is None or db is optdb else (db, lambda query: db.query(query_object(query)))
     return _core.RewriteQuery(
         list(given.include),
         list(given.require),
@@ -376,7 +376,6 @@ class EquilibriumDB(RewriteDatabase):
         found = self._selected(_query_of(tags, kwtags))
         return self.eq_rewriter_class(
             [each for name, each in found.items() if not self._last[name]],
-            max_use_ratio=config.optdb__max_use_ratio,
             ignore_newtrees=self.ignore_newtrees,
             tracks_on_change_inputs=self.tracks_on_change_inputs,
             failure_callback=NodeProcessingGraphRewriter.warn_inplace,
@@ -407,19 +406,19 @@ class SequenceDB(RewriteDatabase):
     def __init__(self, failure_callback: Any = SequentialGraphRewriter.warn) -> None:
         super().__init__()
         self.failure_callback = failure_callback
-        self._positions: dict[str, float] = {}
+        self.__position__: dict[str, float] = {}
 
     def register(  # type: ignore[override]
         self, name: str, obj: Any, *tags: str, position: Any = "last", **kwargs: Any
     ) -> None:
         """Add a rewriter at a position: a number, or 'last'."""
-        at = _position(position, self._positions.values())
+        at = _position(position, self.__position__.values())
         super().register(name, obj, *tags, **kwargs)
-        self._positions[name] = at
+        self.__position__[name] = at
 
     def _in_order(self, query: RewriteDatabaseQuery) -> list[Any]:
         found = [
-            (self._positions[name], name, each) for name, each in self._selected(query).items()
+            (self.__position__[name], name, each) for name, each in self._selected(query).items()
         ]
         for each, position in query.extra_rewrites:
             found.append((position, str(getattr(each, "name", None) or type(each).__name__), each))
@@ -442,8 +441,10 @@ class SequenceDB(RewriteDatabase):
         """Print the names in order, with their positions and tags."""
         stream = sys.stdout if stream is None else stream
         print(f"{type(self).__name__} {self.name or ''}".rstrip(), file=stream)
-        for name in sorted(self._positions, key=lambda name: (self._positions[name], name)):
-            print(f"  {self._positions[name]:g} {name}: {', '.join(self._tags[name])}", file=stream)
+        for name in sorted(self.__position__, key=lambda name: (self.__position__[name], name)):
+            print(
+                f"  {self.__position__[name]:g} {name}: {', '.join(self._tags[name])}", file=stream
+            )
 
     def __str__(self) -> str:
         text = io.StringIO()
@@ -559,6 +560,22 @@ def _rewriter_of_stage(stage: Any) -> Any:
     return _LibraryPass(stage) if stage.function is None else stage.function
 
 
+def database_of_query(query: Any) -> RewriteDatabase:
+    """The database that a query is for.
+
+    Parameters
+    ----------
+    query : RewriteQuery
+        Query of the engine.
+
+    Returns
+    -------
+    RewriteDatabase
+        Database.
+    """
+    return optdb if query.database is None else query.database
+
+
 def rewriter_of_query(query: Any) -> Any:
     """The rewriter of all that a query selects.
 
@@ -572,6 +589,8 @@ def rewriter_of_query(query: Any) -> Any:
     SequentialGraphRewriter
         Rewriter.
     """
+    if query.database is not None:
+        return query.database.query(query_object(query))
     return SequentialGraphRewriter(
         [_rewriter_of_stage(stage) for stage in _core.rewrite_stages(query)],
         failure_callback=SequentialGraphRewriter.warn,
@@ -693,6 +712,15 @@ class _OptDB(_InOptDB, SequenceDB):
         self.name = "optdb"
         self._phases: dict[str, _Phase] = {}
 
+    @property
+    def __position__(self) -> dict[str, float]:
+        """Positions by name."""
+        return {name: position for name, position, _, _ in _core.optdb_entries()}
+
+    @__position__.setter
+    def __position__(self, value: dict[str, float]) -> None:
+        """Nothing: the engine has them."""
+
     def register(  # type: ignore[override]
         self,
         name: str,
@@ -703,7 +731,7 @@ class _OptDB(_InOptDB, SequenceDB):
         overwrite_existing: bool = False,
     ) -> None:
         """Add a graph rewriter, or a database, at a position among the phases."""
-        at = _position(position, (each[1] for each in _core.optdb_entries()))
+        at = _position(position, self.__position__.values())
         self._add(name, obj, tags, at, "first", overwrite_existing)
 
     def query(self, *tags: Any, position_cutoff: float | None = None, **kwtags: Any) -> Any:

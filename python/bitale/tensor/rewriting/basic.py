@@ -8,7 +8,7 @@
 ...     return False
 >>> from bitale.compile.mode import optdb
 >>> optdb["specialize"]["square_as_power"]
-<node rewriter square_as_power>
+FromFunctionNodeRewriter(square_as_power, sqr)
 """
 
 from __future__ import annotations
