@@ -30,6 +30,14 @@ void raise_for_signals() {
   show_progress();
 }
 
+// KeyboardInterrupt, SystemExit and others that are no Exception.
+bool ends_the_program(const std::exception& error) {
+  const auto* raised = dynamic_cast<const nb::python_error*>(&error);
+  if (!raised) return false;
+  const nb::gil_scoped_acquire locked;
+  return !raised->matches(PyExc_Exception);
+}
+
 }  // namespace
 
 void begin_interruption() {
@@ -38,7 +46,7 @@ void begin_interruption() {
   main_thread = threading.is_none() ? PyThread_get_thread_ident()
                                     : nb::cast<unsigned long>(threading.attr("main_thread")().attr("ident"));
   pthread_atfork(nullptr, nullptr, after_fork);
-  set_interruption_check(raise_for_signals);
+  set_interruption_check(raise_for_signals, ends_the_program);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     const nb::gil_scoped_release unlocked;
     codegen::end_background_work();

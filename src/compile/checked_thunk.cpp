@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/rewriting/rules.hpp"
@@ -178,7 +179,7 @@ void CheckedThunk::run_step(const Step& step, Values& values, Failures& failures
       const bool is_finding =
           dynamic_cast<const DebugModeError*>(&error) && !dynamic_cast<const InvalidValueError*>(&error);
       // A node that is no longer in the graph may fail where its replacement does not, and its value may be unused.
-      if (step.check && (is_finding || !is_lazy_)) throw;
+      if (is_interruption(error) || (step.check && (is_finding || !is_lazy_))) throw;
       failure = std::current_exception();
     }
   }

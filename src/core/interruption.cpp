@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto pause = std::chrono::milliseconds(20);
 
 std::atomic<InterruptionCheck> registered_check{nullptr};
+std::atomic<InterruptionTest> registered_test{nullptr};
 
 struct OfThread {
   Clock::time_point next{};  // when to poll the host again
@@ -25,7 +26,15 @@ thread_local OfThread of_thread;
 
 }  // namespace
 
-void set_interruption_check(InterruptionCheck check) { registered_check.store(check); }
+void set_interruption_check(InterruptionCheck check, InterruptionTest is_interruption) {
+  registered_check.store(check);
+  registered_test.store(is_interruption);
+}
+
+bool is_interruption(const std::exception& error) {
+  const InterruptionTest test = registered_test.load(std::memory_order_relaxed);
+  return test && test(error);
+}
 
 void throw_if_interrupted() {
   OfThread& here = of_thread;

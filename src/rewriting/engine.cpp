@@ -114,7 +114,7 @@ class Trials {
     try {
       rule.prepare(graph_);
     } catch (const std::exception& error) {
-      if (session_.on_failure) throw;
+      if (session_.on_failure || is_interruption(error)) throw;
       fail(InconsistencyError(cat("what rewrite rule `", rule.name(), "` needs of the graph failed: ", error.what())));
     }
   }
@@ -139,6 +139,7 @@ class Trials {
     } catch (const ConflictingAssumptionsError&) {  // the user's error, not the rule's
       throw;
     } catch (const std::exception& error) {
+      if (is_interruption(error)) throw;
       if (session_.on_failure)
         session_.on_failure({std::current_exception(), rule, node, change ? &*change : nullptr});
       else
@@ -272,7 +273,7 @@ class Equilibrium {
         const RuleScope scope(interned_rule(name));
         pass(graph_);
       } catch (const std::exception& error) {
-        if (trials_.passes_failures_on()) throw;
+        if (trials_.passes_failures_on() || is_interruption(error)) throw;
         trials_.fail(InconsistencyError(cat("rewrite `", name, "` failed: ", error.what())));
       }
     }
@@ -369,6 +370,7 @@ void apply_pass(const Stage& stage, FunctionGraph& graph, Session& session) {
   } catch (const ConflictingAssumptionsError&) {
     throw;
   } catch (const std::exception& error) {
+    if (is_interruption(error)) throw;
     const std::string message =
         cat("rewrite `", stage.name, "` at position ", stage.position, " failed: ", error.what());
     if (session.on_error == "raise") throw InconsistencyError(message);

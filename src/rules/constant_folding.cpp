@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "graph/evaluate.hpp"
 #include "rules/vocabulary.hpp"
 
@@ -43,7 +44,8 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
   copy_destroyed(node, in);
   try {
     evaluate_node(node, in, out);
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    if (is_interruption(error)) throw;
     return std::nullopt;  // the node will fail at run time and report its location
   }
   Variables folded;

@@ -3,10 +3,15 @@
 // that a poll costs a read of the clock.
 #pragma once
 
+#include <exception>
+
 namespace bitale {
 
 using InterruptionCheck = void (*)();
-void set_interruption_check(InterruptionCheck check);
+// Whether an exception ends the program or call, whoever has raised it, and must not be taken for a failure.
+using InterruptionTest = bool (*)(const std::exception&);
+void set_interruption_check(InterruptionCheck check, InterruptionTest is_interruption = nullptr);
+bool is_interruption(const std::exception& error);
 
 // Throws what the host's check throws.
 void throw_if_interrupted();

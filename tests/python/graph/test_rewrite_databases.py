@@ -186,6 +186,21 @@ def test_errors_name_the_rewriter():
     assert "on purpose" in f.rewrite_report.errors[0] and f([1.0])[0] == 1
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_is_no_failure(error):
+    def ends(*given):
+        raise error
+
+    ending = FromFunctionNodeRewriter(ends, [Made("ends")])
+    expression = Made("ends")(v)
+    for rewriter in (ending, in2out(ending), graph_rewriter(ends)):
+        with pytest.raises(error):
+            bt.function([v], expression, mode=bt.Mode("vm", None).register((rewriter, 1)))
+    optdb["specialize"].register("ends", graph_rewriter(ends), "ends_tag", overwrite_existing=True)
+    with pytest.raises(error):
+        bt.function([v], expression, mode=bt.Mode("vm", None).including("ends_tag"))
+
+
 def test_graph_rewriters_and_databases_in_a_phase():
     register_specialize(in2out(of("walked"), name="walked"), "some_tag")
     assert applied("walked") and not applied("walked", bt.get_mode("FAST_RUN").excluding("walked"))
