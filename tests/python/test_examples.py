@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("[!_]*.py"))
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("[!_]*.py")))
+@pytest.mark.parametrize("name", [*NAMES, "plugin/try_it"])
 def test_example(name):
     run = subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py"],
