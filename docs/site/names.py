@@ -72,6 +72,8 @@ LISTED = {
     "bitale.tensor.op_classes": "Classes of ops",
     "bitale.tensor.formula_classes": "Classes of ops that are formulas",
     "bitale.tensor.random.classes": "Classes of random variables",
+    "bitale.tensor.random.custom": "Random variables of one's own",
+    "bitale.tensor.random.utils": "Shapes of draws",
     "bitale.tensor.blas": "Products of BLAS",
     "bitale.tensor.index_lists": "Lists of indices",
     "bitale.tensor.pytensor_functions": "More functions of PyTensor",

@@ -256,7 +256,7 @@ def is_library_op(name: str) -> Callable[[Any], bool]:
         return (
             type(op).__name__ == name
             and isinstance(op, Op)
-            and type(op).__module__.startswith("bitale.")
+            and getattr(type(op), "_is_of_the_library", False)
         )
 
     return holds

@@ -126,13 +126,9 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.pad": ("some names of bitale.tensor", _TENSORS),
     "tensor.random.op": (
         "generators, streams of draws and their types",
-        ("tensor.random", "tensor.random.classes"),
+        ("tensor.random.custom", "tensor.random", "tensor.random.classes"),
     ),
     "tensor.random.type": (
-        "generators, streams of draws and their types",
-        ("tensor.random", "tensor.random.classes"),
-    ),
-    "tensor.random.utils": (
         "generators, streams of draws and their types",
         ("tensor.random", "tensor.random.classes"),
     ),

@@ -336,6 +336,9 @@ void bind_shared(nb::module_& m) {
       "type"_a, "value"_a.none(), "name"_a.none(), "borrow"_a, nb::call_guard<AtCaller>(),
       nb::sig("def make_shared_of(type: Type, value: typing.Any, name: str | None, borrow: bool) -> typing.Any"));
   m.def(
+      "is_constant", [](const VariableObject& self) { return self.variable.is_constant(); }, "variable"_a,
+      "Whether a variable is a constant of any type.");
+  m.def(
       "constant_value",
       [](const VariableObject& self) -> nb::object {
         const Array* value = self.variable.constant();

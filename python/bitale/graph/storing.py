@@ -173,9 +173,8 @@ def reduce_variable(variable: Variable) -> tuple[Any, ...]:
         return _leaf, (variable.type, variable.name)
     if _core.is_shared(variable):
         return _shared_of, (variable.type, _core.shared_value(variable, True), variable.name)
-    value = _core.constant_value(variable)
-    if value is not None:
-        return _constant_of, (variable.type, value, variable.name)
+    if _core.is_constant(variable):
+        return _constant_of, (variable.type, _core.constant_value(variable), variable.name)
     return _leaf, (variable.type, variable.name)
 
 

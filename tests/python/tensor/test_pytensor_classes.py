@@ -125,8 +125,7 @@ def test_random_variables_by_ranks_and_by_arguments():
         and Shifted(dtype="float32")(1.0, 0.5, rng=rng).dtype == "float32"
     )
     assert Shifted(name="other") != Shifted() and Shifted() == Shifted()
-    with pytest.raises(NotImplementedError, match="inplace"):
-        Shifted(inplace=True)
+    assert Shifted(inplace=True).inplace and not Shifted().inplace
 
 
 def test_loops_have_their_graphs():
