@@ -149,16 +149,7 @@ def differences() -> list[str]:
         f"Of PyTensor {table.VERSION}'s {len(names):,} public names in {modules} modules, {len(names) - len(missing):,} are here, and {len(compared) - len(other):,} of "
         f"the {len(compared):,} functions and classes with arguments take the same, in the same order with the same defaults.",
         "",
-        "### Names that are missing",
-        "",
-        "| names | why |",
-        "|---|---|",
-    ]
-    reasons: dict[str, list[str]] = {}
-    for name in missing:
-        reasons.setdefault(known.reason_missing(name) or "", []).append(f"`{name}`")
-    lines += [f"| {', '.join(each)} | {why} |" for why, each in reasons.items()]
-    lines += [
+        "The others can be imported, and say what to use instead: [differences.md](differences.md) lists them.",
         "",
         "### Functions and classes whose arguments differ",
         "",
@@ -170,6 +161,28 @@ def differences() -> list[str]:
         for name, row in sorted(other.items())
     ]
     return lines
+
+
+MARKS = ("<!-- names: tools/api_doc.py -->\n", "<!-- end of names -->\n")
+
+
+def page_of_differences() -> str:
+    """docs/differences.md, with the names that mean nothing here."""
+    reasons: dict[str, list[str]] = {}
+    for name in table.missing():
+        reasons.setdefault(known.reason_missing(name) or "", []).append(f"`{name}`")
+    rows = [f"| {why} | {', '.join(each)} |\n" for why, each in reasons.items()]
+    text = (root / "docs" / "differences.md").read_text()
+    before, _, rest = text.partition(MARKS[0])
+    return (
+        before
+        + MARKS[0]
+        + "\n| instead | names |\n|---|---|\n"
+        + "".join(rows)
+        + "\n"
+        + MARKS[1]
+        + rest.partition(MARKS[1])[2]
+    )
 
 
 def page() -> str:
@@ -238,11 +251,12 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    target = root / "docs" / "api.md"
-    if "--check" in sys.argv:
-        sys.exit(
-            0
-            if target.read_text() == page()
-            else "docs/api.md is not up to date: run tools/api_doc.py"
-        )
-    target.write_text(page())
+    pages = {
+        root / "docs" / "api.md": page(),
+        root / "docs" / "differences.md": page_of_differences(),
+    }
+    for target, text in pages.items():
+        if "--check" not in sys.argv:
+            target.write_text(text)
+        elif target.read_text() != text:
+            sys.exit(f"docs/{target.name} is not up to date: run tools/api_doc.py")

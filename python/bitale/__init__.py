@@ -227,6 +227,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "wrap_jax":  # a name of PyTensor's
+        return _importlib.import_module("bitale._absent").find(__name__, name)
     if name not in _LATER:
         raise AttributeError(
             f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__]

@@ -24,6 +24,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "compile.debug.debugmode": ("DebugMode and what it finds", ("compile.debugmode",)),
     "compile.debug.monitormode": ("MonitorMode", ("compile.monitor",)),
     "compile.debug.profiling": ("profiles of functions", ("profile",)),
+    "compile.inner_function": ("functions of ops", ("compile",)),
     "compile.executor": ("compiled functions", ("compile.function", "compile")),
     "conditional": ("choices of which only one side is computed", ("ifelse",)),
     "conditional.op": ("choices of which only one side is computed", ("ifelse",)),
@@ -32,12 +33,12 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("graph.features", "graph.utils"),
     ),
     "scalar.basic": ("functions, types and classes of ops of scalars", ("scalar",)),
+    "scalar.loop": ("loops of scalars", ("scalar",)),
     "scalar.math": ("functions, types and classes of ops of scalars", ("scalar",)),
     "scalar.sharedvar": ("shared variables", ("compile.sharedvalue",)),
     "scan.basic": ("loops", ("scan",)),
     "scan.checkpoints": ("loops that keep some of their steps", ("scan",)),
     "scan.op": ("loops", ("scan.classes", "scan")),
-    "scan.utils": ("loops", ("scan",)),
     "scan.views": ("loops", ("scan",)),
     "sparse.sharedvar": ("shared sparse matrices", ("sparse.variable", "sparse.basic")),
     "tensor.basic": ("some names of bitale.tensor", (*_TENSORS, "tensor.rewriting.basic")),
@@ -48,6 +49,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.einsum": ("some names of bitale.tensor", _TENSORS),
     "tensor.elemwise": ("some names of bitale.tensor", _TENSORS),
     "tensor.exceptions": ("exceptions of tensors", ("tensor", "tensor.pytensor_functions")),
+    "tensor.fourier": ("Fourier transforms", ("tensor.fft",)),
     "tensor.functional": ("functions of tensors and classes of ops", _TENSORS),
     "tensor.linalg.constructors": (
         "matrices made of others",
@@ -87,6 +89,10 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tensor.linalg", "tensor.linalg_classes", "tensor"),
     ),
     "tensor.linalg.solvers": (
+        "systems of equations",
+        ("tensor.linalg", "tensor.linalg_classes", "tensor"),
+    ),
+    "tensor.linalg.solvers.core": (
         "systems of equations",
         ("tensor.linalg", "tensor.linalg_classes", "tensor"),
     ),
@@ -146,7 +152,6 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.sort": ("some names of bitale.tensor", _TENSORS),
     "tensor.subtensor": ("some names of bitale.tensor", _TENSORS),
     "tensor.var": ("tensor variables", ("tensor.variable", "tensor", "tensor.pytensor_functions")),
-    "tensor.type_other": ("slices and None in graphs", ("tensor", "tensor.pytensor_functions")),
     # Of Bitale 0.1, in whose pickles they are named.
     "scalar.own": ("scalar functions written in Python", ("scalar.user_ops",)),
     "xtensor.basic": ("labelled tensors and tensors", ("xtensor.type", "xtensor.shape")),
@@ -160,9 +165,24 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def _has(home: ModuleType, name: str) -> bool:
     names = getattr(home, "__all__", None)
-    return hasattr(home, name) and (
-        names is None or name in names or isinstance(vars(home).get(name), type)
-    )
+    if not hasattr(home, name) or is_absent(getattr(home, name)):
+        return False
+    return names is None or name in names or isinstance(vars(home).get(name), type)
+
+
+def is_absent(value: Any) -> bool:
+    """Whether a value stands for a name that is not here."""
+    table = sys.modules.get("bitale._absent")
+    return table is not None and isinstance(value, table.Absent)
+
+
+def absent(module: str) -> Callable[[str], Any]:
+    """Return a module's `__getattr__`, which finds the names of PyTensor's that mean nothing here."""
+
+    def found(name: str) -> Any:
+        return importlib.import_module("bitale._absent").find(module, name)
+
+    return found
 
 
 def finder(module: str, *homes: str) -> Callable[[str], Any]:
@@ -176,11 +196,12 @@ def finder(module: str, *homes: str) -> Callable[[str], Any]:
             for home in homes or _TENSORS:
                 other = importlib.import_module(f"bitale.{home}")
                 if home == "tensor":
-                    if name in vars(other):
-                        return vars(other)[name]
+                    value = vars(other).get(name, other)
+                    if not isinstance(value, ModuleType):
+                        return value
                 elif _has(other, name):
                     return getattr(other, name)
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return absent(module)(name)
 
     return found
 

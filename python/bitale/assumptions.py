@@ -7,9 +7,10 @@ import dataclasses
 import enum
 from typing import Any
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._class_factory import formula_class, is_library_op
-from bitale._core import ConflictingAssumptionsError, assume
+from bitale._core import ConflictingAssumptionsError, FunctionGraph as FunctionGraph, assume
 
 __all__ = [
     "ALL_KEYS",
@@ -178,3 +179,6 @@ def known_facts(x: Any) -> frozenset[str]:
     """
     text = _core._known_structure(x)
     return frozenset(text.split(",")) if text else frozenset()
+
+
+__getattr__ = absent(__name__)

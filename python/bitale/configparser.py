@@ -3,6 +3,7 @@ those of pytensor.configparser; the library's own flags are declared where they 
 
 from __future__ import annotations
 
+from bitale._geography import absent
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -119,3 +120,6 @@ class EnumStr(ConfigParam):
         if value not in self.all:
             raise ValueError(f"{self.name}: expected one of {sorted(self.all)}, got {value!r}")
         return str(value)
+
+
+__getattr__ = absent(__name__)

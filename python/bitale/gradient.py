@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._deprecation import warn_deprecated
 from bitale._core import (
@@ -243,7 +244,7 @@ def __getattr__(name: str) -> Any:
     ):
         found = getattr(importlib.import_module("bitale.tensor.op_classes"), _OPS.get(name, name))
         return found() if name in _OPS else found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return absent(__name__)(name)
 
 
 def subgraph_grad(

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import TensorVariable, Variable
 
@@ -128,4 +129,4 @@ def _of_matrices(condition: Any, then: list[Any], other: list[Any]) -> list[Any]
 def __getattr__(name: str) -> Any:
     if name == "IfElse":
         return importlib.import_module("bitale.tensor.op_classes").IfElse
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return absent(__name__)(name)

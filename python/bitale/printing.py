@@ -8,6 +8,7 @@ import importlib
 import sys
 from typing import Any, Callable
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import latex
 from bitale._picture import dot_text, html, node_times, pydotprint, without_names
@@ -67,7 +68,7 @@ pp = pprint
 def __getattr__(name: str) -> Any:
     if name in ("profile", "profile_html"):  # few programs need these
         return getattr(importlib.import_module("bitale.profile"), name)
-    raise AttributeError(f"module {__name__} has no attribute {name}")
+    return absent(__name__)(name)
 
 
 def _without_names(graph_like: Any) -> tuple[Any, str]:

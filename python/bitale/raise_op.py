@@ -8,6 +8,7 @@ import importlib
 import threading
 from typing import Any
 
+from bitale._geography import absent
 from bitale import _core
 
 __all__ = ["Assert", "CheckAndRaise", "assert_op"]
@@ -102,3 +103,5 @@ def Assert(msg: str = "Assert failed!") -> _core.Op:
 
 
 assert_op = Assert()
+
+__getattr__ = absent(__name__)

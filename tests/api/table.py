@@ -14,6 +14,8 @@ import pathlib
 import re
 from typing import Any
 
+from bitale._geography import is_absent
+
 from .arguments import parameters
 
 
@@ -44,7 +46,8 @@ def found(name: Name) -> Any:
         module = importlib.import_module(f"bitale.{name.module}".rstrip("."))
     except ImportError:
         return ...
-    return getattr(module, name.name, ...)
+    value = getattr(module, name.name, ...)
+    return ... if is_absent(value) else value
 
 
 def missing() -> list[str]:

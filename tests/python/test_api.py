@@ -14,6 +14,8 @@ import pytest
 
 import api_doc
 from api import known, table
+from bitale import _absent
+from bitale._geography import is_absent
 
 
 def test_no_name_is_missing_without_a_reason():
@@ -60,6 +62,29 @@ def test_every_public_function_has_a_subject():
 
 def test_the_page_is_up_to_date():
     assert (root / "docs" / "api.md").read_text() == api_doc.page(), "run tools/api_doc.py"
+    differences = (root / "docs" / "differences.md").read_text()
+    assert differences == api_doc.page_of_differences(), "run tools/api_doc.py"
+
+
+def test_names_that_are_not_here_say_what_to_use_instead():
+    from bitale.compile.mode import NUMBA
+    from bitale.tensor.blas import CGemv
+    from bitale.scan.utils import ScanArgs
+
+    assert not isinstance(3, CGemv) and "CGemv" in repr(CGemv) and CGemv in {CGemv}
+    for use in (
+        lambda: CGemv(inplace=True),
+        lambda: ScanArgs.from_node(None),
+        lambda: type("Mine", (CGemv,), {}),
+        lambda: list(NUMBA),
+    ):
+        with pytest.raises(NotImplementedError, match="is not here: .*(dot|scan|mode)"):
+            use()
+    with pytest.raises(ImportError):
+        from bitale.tensor.blas import no_such_name  # noqa: F401
+    for name in _absent.names():
+        module, _, own = f"bitale.{name}".rpartition(".")
+        assert is_absent(getattr(importlib.import_module(module), own)), name
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from bitale._geography import absent
 from bitale._core import Supervisor, UnusedInputError, UpdateConflictError
 from bitale.compile.builders import OpFromGraph
 from bitale.compile.debugmode import (
@@ -86,6 +87,7 @@ __all__ = [
 
 # Where names are that few programs need, or that differ with the configuration.
 _LATER = {
+    **dict.fromkeys(("DeepCopyOp", "ViewOp", "deep_copy_op", "view_op"), "bitale.compile.ops"),
     **dict.fromkeys(
         (
             "FAST_RUN",
@@ -114,7 +116,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("bitale.compile.rewriters"), name)
     if name == "monitor":
         return importlib.import_module("bitale.compile.monitor")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return absent(__name__)(name)
 
 
 def __dir__() -> list[str]:

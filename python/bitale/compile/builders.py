@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bitale._geography import absent
 from bitale import _core
-from bitale._core import Op, TensorConstant, TensorVariable, Variable
+from bitale._core import Apply, Op, TensorConstant, TensorVariable, Variable
 from bitale._deprecation import warn_deprecated
 
-__all__ = ["OpFromGraph", "infer_shape"]
+__all__ = ["OpFromGraph", "SymbolicOp", "infer_shape"]
 
 
 class _Override:
@@ -277,3 +278,51 @@ def infer_shape(
     placeholders = {x: empty(tuple(shape), dtype=x.dtype) for x, shape in zip(inputs, input_shapes)}
     replaced = _core.clone_replace(list(outs), placeholders)
     return [tuple(out.shape[axis] for axis in range(out.ndim)) for out in replaced]
+
+
+class SymbolicOp(Op):
+    """An op that is a formula of its inputs, which a subclass builds in `build_inner_graph(*inputs)`.
+
+    Compiled functions have the formula in its place, so it fuses; derivatives are those of the formula, unless the subclass
+    has a `pullback` or `pushforward`. `__props__` names the arguments of the op, which are given by keyword. A subclass may
+    convert inputs in `filter_inputs(*inputs)`.
+
+    >>> from bitale.compile.builders import SymbolicOp
+    >>> class Power(SymbolicOp):
+    ...     __props__ = ("n",)
+    ...     def build_inner_graph(self, x):
+    ...         return [x**self.n]
+    >>> Power(n=3)(pt.dscalar("x")).eval({"x": 2.0})
+    array(8.)
+    """
+
+    __props__: Any = ()
+    inline = True
+
+    def __init__(self, input_types: Any = None, **kwargs: Any):
+        unknown = [each for each in kwargs if each not in (*self.__props__, "inline", "strict")]
+        if unknown:
+            raise TypeError(f"{type(self).__name__}: no argument called {unknown[0]}")
+        for name, value in kwargs.items():
+            setattr(self, name, value)
+
+    @staticmethod
+    def filter_inputs(*inputs: Any) -> tuple[Any, ...]:
+        """Return the inputs as variables."""
+        return inputs
+
+    def build_inner_graph(self, *inputs: Any) -> Any:
+        """Return the outputs as expressions of the inputs: a list, or a single one."""
+        raise NotImplementedError(f"{type(self).__name__} has no build_inner_graph")
+
+    def make_node(self, *inputs: Any) -> Apply:
+        given = list(self.filter_inputs(*inputs))
+        leaves = [x if isinstance(x, TensorConstant) else x.type() for x in given]
+        outputs = _as_list(self.build_inner_graph(*leaves))
+        return Apply(self, given, [out.type() for out in outputs])
+
+    def emit(self, node: Apply, *inputs: Any) -> Any:
+        return self.build_inner_graph(*inputs)
+
+
+__getattr__ = absent(__name__)

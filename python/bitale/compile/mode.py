@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import (
     Linker as _Linker,
@@ -103,7 +104,7 @@ def __getattr__(name: str) -> Any:
         return {**{each: _core.get_mode(each) for each in mode_names()}, **_core.registered_modes()}
     if name in REWRITERS or name.startswith("OPT_"):
         return getattr(importlib.import_module("bitale.compile.rewriters"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return absent(__name__)(name)
 
 
 def stored_mode(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import UnusedInputError
 from bitale.compile.io import In, Out
@@ -119,3 +120,6 @@ def rebuild_collect_shared(
     )
     changed = {variable: of[value] for variable, value in new_values.items()}
     return [of.get(v, v) for v in given], out, [of, changed, dict(changed), list(shared)]
+
+
+__getattr__ = absent(__name__)

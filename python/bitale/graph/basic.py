@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import (
     Apply,
@@ -18,8 +19,11 @@ from bitale._core import (
 )
 
 __all__ = [
+    "AbstractApply",
     "Apply",
+    "AtomicVariable",
     "Constant",
+    "Node",
     "Variable",
     "ancestors",
     "as_string",
@@ -37,6 +41,27 @@ __all__ = [
 for _class in (Apply, Variable):
     _class.__module__ = __name__
 del _class
+
+AbstractApply = Apply
+
+
+class _Kind(type):
+    """The metaclass of classes that only say what others have in common."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return bool(vars(cls)["holds"](instance))
+
+
+class Node(metaclass=_Kind):
+    """What Apply nodes and variables are instances of."""
+
+    holds = staticmethod(lambda each: isinstance(each, (Apply, Variable)))
+
+
+class AtomicVariable(metaclass=_Kind):
+    """What constants are instances of: leaves that are no inputs."""
+
+    holds = staticmethod(lambda each: isinstance(each, Variable) and _core.is_constant(each))
 
 
 def clone(
@@ -178,3 +203,6 @@ def as_string(
         return out[0]
 
     return [text_of(v) for v in outputs]
+
+
+__getattr__ = absent(__name__)

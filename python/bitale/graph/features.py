@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitale import _core
+from bitale._core import BadOptimization as BadOptimization
 from bitale._core import (
     AlreadyThere,
     ChangeTracker,

@@ -7,6 +7,7 @@ from typing import Any, Callable, Protocol, Sequence
 
 import numpy as np
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import Apply, Op, Type
 from bitale._deprecation import warn_deprecated
@@ -212,3 +213,6 @@ def io_connection_pattern(inputs: Sequence[Any], outputs: Sequence[Any]) -> list
                     reached.update(out for k, out in enumerate(node.outputs) if connected[i][k])
         pattern.append([out in reached for out in outputs])
     return pattern
+
+
+__getattr__ = absent(__name__)

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import typing
 
+from bitale._geography import finder
 import bitale.tensor as _pt
 from bitale import _core
 from bitale.scalar.classes import *
+from bitale.scalar.errors import *
 from bitale.scalar.composite import Composite, ScalarInnerGraphOp
 from bitale.tensor.op_classes import Elemwise as _Elemwise
 from bitale._core import (
@@ -50,7 +52,7 @@ def _function(name: str) -> typing.Any:
         name, name
     )
     if other not in _functions:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return finder(__name__, *_IMPORTED)(name)
     return getattr(_pt, other)
 
 
@@ -64,6 +66,22 @@ _functions = frozenset(name for name, _ in _core.elementwise_functions()) | {
     "round_half_to_even",
 }
 
+
+# PyTensor's module has these names of others.
+_IMPORTED = (
+    "graph.basic",
+    "graph.op",
+    "graph.type",
+    "graph.utils",
+    "graph.replace",
+    "graph.traversal",
+    "gradient",
+    "printing",
+    "configdefaults",
+    "utils",
+    "tensor",
+    "tensor.pytensor_functions",
+)
 
 _by_dtype = {type_.dtype: type_ for type_ in all_types}
 _casts = {dtype: _Elemwise(f"cast_{dtype}") for dtype in _by_dtype}

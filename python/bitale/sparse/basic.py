@@ -554,4 +554,4 @@ def get_item_2lists(x: Any, ind1: Any, ind2: Any) -> Any:
     return _core.sparse_elements(as_sparse_variable(x), ind1, ind2)
 
 
-__getattr__ = _finder(__name__, "sparse.op_classes")
+__getattr__ = _finder(__name__, "sparse.op_classes", "tensor.pytensor_functions")

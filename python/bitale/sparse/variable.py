@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import SparseVariable, TensorSharedVariable
 from bitale.sparse import basic, math
@@ -134,3 +135,5 @@ _METHODS: dict[str, Any] = {
 }  # fmt: skip
 for _name, _method in _METHODS.items():
     setattr(SparseVariable, _name, _method)
+
+__getattr__ = absent(__name__)

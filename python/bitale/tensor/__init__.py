@@ -60,6 +60,8 @@ from bitale.tensor.variable import (
     TensorVariable as TensorVariable,
 )
 from bitale.tensor.pytensor_functions import (
+    none_type_t as none_type_t,
+    slicetype as slicetype,
     values_eq_approx_always_true as values_eq_approx_always_true,
 )
 from bitale.tensor.extra_ops import *

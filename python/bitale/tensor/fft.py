@@ -4,6 +4,7 @@ as are all others."""
 
 from __future__ import annotations
 
+from bitale._geography import absent
 from bitale._core import (
     fft,
     fft2,
@@ -28,3 +29,5 @@ from bitale.tensor.op_classes import IRFFTOp, RFFTOp
 
 __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
            "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]  # fmt: skip
+
+__getattr__ = absent(__name__)

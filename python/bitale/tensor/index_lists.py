@@ -3,7 +3,7 @@ of inputs, or None), and the inputs after the tensor are what those numbers coun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bitale._deprecation import warn_deprecated
@@ -32,13 +32,18 @@ __all__ = [
     "advanced_subtensor1",
     "as_index_constant",
     "as_index_literal",
+    "as_scalar_index_variable",
+    "as_tensor_index_variable",
+    "basic_shape",
     "basic_subtensor",
     "flatten_index_variables",
     "get_canonical_form_slice",
     "get_idx_list",
+    "get_slice_elements",
     "indexed_result_shape",
     "indices_from_subtensor",
     "slice_len",
+    "slice_static_length",
     "unflatten_index_variables",
 ]
 
@@ -252,3 +257,68 @@ def advanced_inc_subtensor1(x: Operand, y: Operand, ilist: Operand) -> TensorVar
     """x with y added to x[ilist]; positions that are given twice count twice."""
     warn_deprecated("advanced_inc_subtensor1", "x[ilist].inc(y)")
     return inc_subtensor(as_tensor_variable(x)[as_tensor_variable(ilist)], y)
+
+
+def as_scalar_index_variable(idx: Any) -> Any:
+    """A position as a variable. TypeError for what is no integer."""
+    found = as_tensor_variable(idx)
+    if found.ndim != 0 or found.dtype[:1] not in "iu":
+        raise TypeError(f"an index of one position is an integer, got {found.type}")
+    return found
+
+
+def as_tensor_index_variable(idx: Any) -> Any:
+    """Positions, or a mask, as a variable. TypeError for floats and complex numbers."""
+    found = as_tensor_variable(idx)
+    if found.dtype[:1] not in "iub":
+        raise TypeError(f"an index is of integers or a mask of bools, got {found.type}")
+    return found
+
+
+def get_slice_elements(
+    idxs: Sequence[Any], cond: Callable[[Any], bool] = lambda x: isinstance(x, Variable)
+) -> list[Any]:
+    """List the entries of an index, and the bounds of its slices, for which a condition holds: by default the variables.
+
+    >>> from bitale.tensor.subtensor import get_slice_elements
+    >>> n = pt.lscalar("n")
+    >>> get_slice_elements([0, slice(n, None), n])
+    [n, n]
+    """
+    found = []
+    for each in idxs:
+        if cond(each):
+            found.append(each)
+        elif isinstance(each, slice):
+            found += [part for part in (each.start, each.stop, each.step) if cond(part)]
+    return found
+
+
+def slice_static_length(slc: slice, dim_length: int | None) -> int | None:
+    """How many elements of a dimension of this length a slice has; None where that is not known.
+
+    >>> from bitale.tensor.subtensor import slice_static_length
+    >>> slice_static_length(slice(1, None, 2), 6), slice_static_length(slice(pt.lscalar("n"), None), 6)
+    (3, None)
+    """
+    bounds = []
+    for each in (slc.start, slc.stop, slc.step):
+        if isinstance(each, Variable):
+            if not isinstance(each, TensorConstant):
+                return None
+            each = int(each.data)
+        bounds.append(each)
+    return None if dim_length is None else len(range(*slice(*bounds).indices(dim_length)))
+
+
+def basic_shape(shape: Sequence[Any], indices: Sequence[Any]) -> tuple[Any, ...]:
+    """The lengths of what an index of slices and None has of an array of this shape. ValueError for other indices."""
+    lengths, found = iter(shape), []
+    for each in indices:
+        if each is None:
+            found.append(1)
+        elif isinstance(each, slice):
+            found.append(slice_len(each, next(lengths)))
+        else:
+            raise ValueError(f"basic_shape: expected slices and None, got {each!r}")
+    return (*found, *lengths)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Literal, get_args
 
+from bitale._geography import absent
 from bitale._core import TensorVariable, _interpolate1d, interp
 
 __all__ = ["interp", "interpolate1d"]
@@ -60,3 +61,6 @@ def interpolate1d(
         x, y, method, left_pad, right_pad, extrapolate
     )
     return lambda x_hat: at(x_hat)
+
+
+__getattr__ = absent(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from bitale._geography import absent
 from bitale._geography import add_modules as _add_modules
 from bitale.tensor import linalg_classes as _classes
 from bitale.tensor.linalg_classes import *  # noqa: F403
@@ -151,3 +152,5 @@ __all__ = [
 __all__ += _classes.__all__
 
 _add_modules(__name__)
+
+__getattr__ = absent(__name__)

@@ -15,6 +15,7 @@ from bitale._class_factory import Built, op_class
 __all__ = [
     "AdvancedIncSubtensor",
     "AdvancedSubtensor",
+    "BaseSubtensor",
     "All",
     "Alloc",
     "Any",
@@ -397,6 +398,19 @@ AdvancedIncSubtensor = _class(
     _advanced_inc_subtensor,
 )
 _doc_of_lists = "Of each indexed dimension, the number of the input that says which element, or a slice of such numbers (bitale.tensor.index_lists)."
+
+
+class _IsSubtensor(type):
+    def __instancecheck__(cls, instance: typing.Any) -> bool:
+        return isinstance(
+            instance, (Subtensor, IncSubtensor, AdvancedSubtensor, AdvancedIncSubtensor)
+        )
+
+
+class BaseSubtensor(metaclass=_IsSubtensor):
+    """What ops of indices are instances of."""
+
+
 for _cls in (Subtensor, IncSubtensor):
     _cls.idx_list = property(lambda op: _listed(dict(op.__props__)["idx_list"]), doc=_doc_of_lists)
 for _cls in (AdvancedSubtensor, AdvancedIncSubtensor):

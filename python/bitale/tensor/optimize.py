@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast as as_type
 
 import numpy as np
 
+from bitale._geography import absent
 from bitale import _core
 from bitale._core import (
     TensorVariable,
@@ -626,3 +627,6 @@ def root_scalar(
     return _solved_scalar(
         RootScalarOp, equation, variable, "root_scalar", method, jac, hess, around, optimizer_kwargs
     )
+
+
+__getattr__ = absent(__name__)

@@ -14,3 +14,7 @@ array(9.)
 
 from bitale.typed_list.basic import *
 from bitale.typed_list.basic import __all__ as __all__
+from bitale._geography import finder as _finder
+
+# PyTensor's module has these names of others.
+__getattr__ = _finder(__name__, "graph.basic", "graph.op", "tensor", "tensor.type_other")

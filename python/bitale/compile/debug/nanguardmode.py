@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bitale._geography import absent
 from bitale.compile.monitor import NanGuardMode
 
 __all__ = ["NanGuardMode", "contains_inf", "contains_nan"]
@@ -33,3 +34,6 @@ def contains_inf(arr: Any, node: Any = None, var: Any = None) -> bool:
     (True, False)
     """
     return _is_inexact(arr) and bool(np.isinf(arr).any())
+
+
+__getattr__ = absent(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from bitale._geography import absent
 from bitale.graph.rewriting.utils import rewrite_graph
 
 __all__ = ["rewrite_graph"]
@@ -13,4 +14,4 @@ __all__ = ["rewrite_graph"]
 def __getattr__(name: str) -> Any:
     if name in ("basic", "db", "kanren", "reachability", "unify", "utils"):
         return importlib.import_module(f"bitale.graph.rewriting.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return absent(__name__)(name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bitale._geography import absent as _absent
 from bitale import _core
 from bitale._core import RandomGeneratorType, RandomGeneratorVariable
 from bitale.compile.sharedvalue import SharedVariable
@@ -78,3 +79,5 @@ def _set_value(
 
 setattr(RandomGeneratorVariable, "get_value", _get_value)
 setattr(RandomGeneratorVariable, "set_value", _set_value)
+
+__getattr__ = _absent(__name__)
