@@ -101,18 +101,20 @@ std::optional<std::int64_t> known_size(const Variable& v) {
 
 // Forward mode takes as many products as the variables have elements, and a sweep over the graph for each variable;
 // reverse mode takes as many products as the expression has elements, and one sweep. Reverse mode is kept unless it
-// takes more than twice as many products.
+// takes more than twice as many products. An expression of unknown length is taken for the longer one if the variables
+// have few elements: the length of data is rarely known when residuals are built, that of parameters often is.
 bool prefers_forward_mode(const Variable& expression, const Variables& wrt, const GradOptions& options) {
   constexpr std::size_t max_sweeps = 4;
+  constexpr std::int64_t few_elements = 32;
   const auto rows = known_size(expression);
-  if (!rows || wrt.size() > max_sweeps || !options.known_grads.empty()) return false;
+  if (wrt.size() > max_sweeps || !options.known_grads.empty()) return false;
   std::int64_t columns = 0;
   for (const Variable& v : wrt) {
     const auto size = known_size(v);
     if (!size || *size == 0 || v.dtype() != expression.dtype()) return false;
     columns += *size;
   }
-  return *rows / 2 > columns && derivatives_agree(expression, wrt, options.consider_constant);
+  return (rows ? *rows / 2 > columns : columns <= few_elements) && derivatives_agree(expression, wrt, options.consider_constant);
 }
 
 // By forward mode if that takes fewer products, else nothing.
