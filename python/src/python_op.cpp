@@ -357,6 +357,10 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     std::vector<Shape> out;
     for (nb::handle shape : given) {
       const Variable output = node.output(int(out.size()));
+      if (!as_tensor(output.type())) {  // its shape is None, as PyTensor's ops say
+        out.emplace_back();
+        continue;
+      }
       Shape lengths = as_lengths(shape, who);
       if (int(lengths.size()) != output.ndim())
         throw ValueError(cat(who, ": the shape of output ", out.size(), " has ", lengths.size(), " lengths, expected ",
@@ -538,6 +542,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     const std::vector<Array> lengths = evaluate(wanted, given, values);
     auto next = lengths.begin();
     for (std::size_t k = 0; k < promise->shapes.size(); ++k) {
+      if (!as_tensor(node.output(int(k)).type())) continue;
       Dims expected;
       for (std::size_t axis = 0; axis < promise->shapes[k].size(); ++axis) expected.push_back((next++)->int_item());
       if (!(expected == out[k].shape()))
@@ -552,6 +557,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     std::vector<Shape> inputs;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       Shape& shape = inputs.emplace_back();
+      if (!as_tensor(node.input(int(i)).type())) continue;  // it has no lengths
       for (int axis = 0; axis < node.input(int(i)).ndim(); ++axis) {
         promise->leaves.emplace_back(tensor_type(DType::Int64, 0));
         promise->axes.emplace_back(i, axis);

@@ -14,6 +14,7 @@ import bitale as bt
 import bitale.tensor as pt
 from bitale.gradient import DisconnectedType, disconnected_type, grad_undefined
 from bitale.graph import Apply, Op, as_op, wrap_py
+from bitale.tensor.type_other import NoneTypeT, none_type_t, slicetype
 
 LINKERS = ["jit", "c", "vm", "opwise"]
 
@@ -1172,6 +1173,39 @@ def test_ops_and_nodes_are_freed():
     assert (
         len(refs) == 0 and len(gc.get_objects()) - before < 1000 and sys.getrefcount(x) == x_count
     )
+
+
+class Cut(Op):
+    """The first elements of a vector, and the slice that has the others; the index is a slice or None."""
+
+    __props__ = ()
+
+    def make_node(self, x, index):
+        return Apply(self, [x, index], [pt.dvector(), slicetype()])
+
+    def perform(self, node, inputs, output_storage):
+        x, index = inputs
+        length = len(x) if index is None else index.stop
+        output_storage[0][0] = x[:length].copy()
+        output_storage[1][0] = slice(length, len(x))
+
+    def infer_shape(self, fgraph, node, input_shapes):
+        assert input_shapes[1] is None  # it is no tensor
+        if isinstance(node.inputs[1].type, NoneTypeT):
+            return [input_shapes[0], None]
+        return [(2,), None]
+
+
+@pytest.mark.parametrize("index", [None, slice(2)])
+def test_lengths_beside_what_is_no_tensor(index, linker):
+    x = pt.dvector("x")
+    constant = (none_type_t if index is None else slicetype).make_constant(index)
+    y, rest = Cut()(x, constant)
+    f = bt.function([x], [y, y.shape[0], rest], mode=linker)
+    got, length, others = f([1.0, 2.0, 3.0])
+    assert length == len(got) == (3 if index is None else 2) and others == slice(len(got), 3)
+    lengths = bt.function([x], y.shape, mode=linker)
+    assert lengths([1.0, 2.0, 3.0]).tolist() == [length] and "Cut" not in lengths.dprint(file="str")
 
 
 def test_functions_release_their_ops():

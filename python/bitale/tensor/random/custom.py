@@ -386,6 +386,10 @@ class RandomVariable(RNGConsumerOp):
             draw.name = name
         return (after, draw) if return_next_rng else draw
 
+    def infer_shape(self, fgraph: Any, node: Apply, input_shapes: Any) -> Any:
+        _, size, *given = node.inputs
+        return [None, list(self._infer_shape(size, given, input_shapes[2:]))]
+
     def perform(self, node: Apply, inputs: Any, output_storage: Any) -> None:
         rng, size, *given = inputs
         if isinstance(rng, Stream):

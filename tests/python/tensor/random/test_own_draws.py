@@ -96,6 +96,14 @@ def test_batches_of_draws():
         bt.vectorize_graph([drawn], {size: pt.lmatrix(shape=(2, 1))})
 
 
+def test_lengths_of_draws_without_the_draw():
+    values, rng = pt.dvector("values"), pt.random.rng("rng")
+    drawn = Shuffled()(values, size=(2, 3), rng=rng)
+    f = bt.function([rng, values], drawn.shape)
+    assert f(generator(), [1.0, 2.0]).tolist() == [2, 3, 2]
+    assert "shuffled" not in f.dprint(file="str")
+
+
 def test_equality_and_copies():
     assert Pair() == Pair() and Pair() != Pair(dtype="float32") and hash(Pair()) == hash(Pair())
     assert Pair(inplace=True).inplace and Pair(inplace=True) != Pair()
