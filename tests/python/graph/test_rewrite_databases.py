@@ -193,12 +193,10 @@ def test_what_ends_a_program_is_no_failure(error):
 
     ending = FromFunctionNodeRewriter(ends, [Made("ends")])
     expression = Made("ends")(v)
-    for rewriter in (ending, in2out(ending), graph_rewriter(ends)):
+    whole = graph_rewriter(ends)
+    for rewriter in (ending, in2out(ending), whole, EquilibriumGraphRewriter([whole])):
         with pytest.raises(error):
             bt.function([v], expression, mode=bt.Mode("vm", None).register((rewriter, 1)))
-    optdb["specialize"].register("ends", graph_rewriter(ends), "ends_tag", overwrite_existing=True)
-    with pytest.raises(error):
-        bt.function([v], expression, mode=bt.Mode("vm", None).including("ends_tag"))
 
 
 def test_graph_rewriters_and_databases_in_a_phase():
