@@ -56,8 +56,8 @@ Variable negative_binomial_2_logpmf(const Operand& x, const Operand& mu, const O
       "negative_binomial_2_logpmf",
       [](V x, V mu, V phi) {
         return within_support(is_no_count(x), x, 0, [&](V x) {
-          const Variable ratio = in_domain(and_(gt(mu, 0), gt(phi, 0)), mu / phi);
-          return log_choices_of_failures(phi, x) + x * (log(ratio) - log1p(ratio)) - phi * log1p(ratio);
+          const Variable failures = xlog1py(x, phi / mu) + phi * log1p(mu / phi);
+          return log_choices_of_failures(phi, x) - in_domain(and_(gt(mu, 0), gt(phi, 0)), failures);
         });
       },
       x, mu, phi);

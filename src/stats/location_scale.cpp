@@ -145,11 +145,11 @@ Variable truncated_normal_logpdf(const Operand& x, const Operand& loc, const Ope
                               pair(0.74153118559939443986, 0.27970539148927666790) +
                               pair(0.94910791234275852453, 0.12948496616886969327);
         const Variable root = number(std::sqrt(std::numbers::pi / 2));
-        const Variable integral =
-            switch_(is_narrow, (high - low) * mean, root * scale * switch_(is_around, around, tails));
+        const Variable integral = switch_(is_narrow, mean, root * switch_(is_around, around, tails));
 
         const Variable is_valid = and_(lt(lower, upper), gt(scale, 0));
-        const Variable constant = in_domain(is_valid, log(integral) - to_middle);
+        const Variable unit_of_integral = switch_(is_narrow, high - low, scale);
+        const Variable constant = in_domain(is_valid, log(unit_of_integral) + log(integral) - to_middle);
         const Variable t = (x - near) / unit;
         return switch_(or_(lt(x, lower), gt(x, upper)), -infinity, -(t * (a + 0.5 * t) + constant));
       },

@@ -113,10 +113,10 @@ Variable wald_logpdf(const Operand& x, const Operand& mean, const Operand& scale
       "wald_logpdf",
       [](V x, V mean, V scale) {
         const Variable constant = in_domain(gt(mean, 0), 0.5 * (log(scale) - log_two_pi));
-        const Variable factor = 0.5 * scale / mean;
+        const Variable half_scale = 0.5 * scale;
         return within_support(or_(le(x, 0), eq(x, infinity)), x, 1, [&](V x) {
-          const Variable residual = x - mean;  // its square may overflow
-          return constant - 1.5 * log(x) - factor * ((residual / mean) * (residual / x));
+          const Variable off = x / mean - 1;  // its square may overflow
+          return constant - 1.5 * log(x) - (half_scale * off) * (off / x);
         });
       },
       x, mean, scale);

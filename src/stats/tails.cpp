@@ -19,19 +19,20 @@ Variable checked_scale(V scale) { return in_domain(gt(scale, 0), scale); }
 Variable log_of_rest(V y) {
   return within_support(le(y, 0), y, 1, [](V y) { return log1mexp(-y); });
 }
-Variable log_of_survival(V y) { return switch_(le(y, 0), zeros_like(y), -y); }
 
-// log of (1/2 + atan(z) / pi): beyond 1, atan(1 / |z|) / pi is missing to 1 above 0, and is all there is below.
-Variable log_cauchy(V z) {
-  const Variable is_far = gt(abs(z), 1), is_above = gt(z, 1);
-  const Variable part = arctan(switch_(is_far, reciprocal(abs(switch_(is_far, z, 1))), z)) / std::numbers::pi;
+// log of (1/2 + atan(z) / pi), z = residual / scale: beyond 1, atan(1 / |z|) / pi is missing to 1 above 0, and is all
+// there is below.
+Variable log_cauchy(V residual, V scale) {
+  const Variable size = abs(residual), is_far = gt(size, scale), is_above = gt(residual, scale);
+  const Variable angle = arctan(switch_(is_far, scale, residual) / switch_(is_far, size, scale));
+  const Variable part = angle / constant_like_of(scale, std::numbers::pi);
   const Variable above = log1p(-switch_(is_above, part, 0));
   return switch_(is_above, above, log(switch_(is_above, 1, switch_(is_far, part, 0.5 + part))));
 }
 Variable log_laplace(V z) { return switch_(lt(z, 0), z - log_two, log1p(-0.5 * exp(-switch_(lt(z, 0), 0, z)))); }
-Variable log_share(V part, V whole) {
-  const Variable share = clip(part / in_domain(gt(whole, 0), whole), 0, 1);
-  return within_support(le(share, 0), share, 1, [](V s) { return log(s); });
+// log(part / (part + rest)), which has its digits next to 0 and to 1.
+Variable log_share(V part, V rest) {
+  return within_support(le(part, 0), part, 1, [&](V part) { return -log1p(maximum(rest, 0) / part); });
 }
 
 // log(1 - exp(-exp(w))). Below -40 it is w, and beyond 7 it is 0, to the last digit; the exponentials are not computed
@@ -56,15 +57,19 @@ Variable normal_logsf(const Operand& x, const Operand& loc, const Operand& scale
 
 Variable halfnormal_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
   return located("halfnormal_logcdf", x, loc, scale, [](V z) {
-    return within_support(le(z, 0), z, 1, [](V z) { return log(erf(z * std::numbers::sqrt2 / 2)); });
+    return within_support(le(z, 0), z, 1, [](V z) {
+      const Variable a = z * constant_like_of(z, std::numbers::sqrt2 / 2);
+      return -log1p(erfc(a) / erf(a));
+    });
   });
 }
 Variable halfnormal_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
   return located("halfnormal_logsf", x, loc, scale, [](V z) {
-    // Below 1 these terms cancel. Their derivative does not, and only the value is replaced.
-    const Variable tail = log_ndtr(-z) + log_two, near = log1p(-erf(clip(z, 0, 1) * (std::numbers::sqrt2 / 2)));
-    const Variable value = tail + disconnected_grad(switch_(lt(z, 1), near - tail, 0));
-    return switch_(le(z, 0), zeros_like(z), value);
+    const Variable is_near = lt(z, 1), tail = log_ndtr(-z) + constant_like_of(z, log_two);
+    // Near 0 the terms of the tail cancel. Their derivatives do not, and only the value is replaced.
+    const Variable near = log1p(-erf(clip(z, 0, 1) * constant_like_of(z, std::numbers::sqrt2 / 2)));
+    const Variable value = switch_(is_near, disconnected_grad(near) + (tail - disconnected_grad(tail)), tail);
+    return switch_(lt(z, 0), zeros_like(z), value);
   });
 }
 
@@ -88,10 +93,12 @@ Variable lognormal_logsf(const Operand& x, const Operand& mean, const Operand& s
 }
 
 Variable cauchy_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
-  return located("cauchy_logcdf", x, loc, scale, log_cauchy);
+  return density(
+      "cauchy_logcdf", [](V x, V loc, V scale) { return log_cauchy(x - loc, checked_scale(scale)); }, x, loc, scale);
 }
 Variable cauchy_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
-  return located("cauchy_logsf", x, loc, scale, [](V z) { return log_cauchy(-z); });
+  return density(
+      "cauchy_logsf", [](V x, V loc, V scale) { return log_cauchy(loc - x, checked_scale(scale)); }, x, loc, scale);
 }
 
 Variable laplace_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
@@ -117,11 +124,13 @@ Variable gumbel_logsf(const Operand& x, const Operand& loc, const Operand& scale
 
 Variable uniform_logcdf(const Operand& x, const Operand& low, const Operand& high) {
   return density(
-      "uniform_logcdf", [](V x, V low, V high) { return log_share(x - low, high - low); }, x, low, high);
+      "uniform_logcdf", [](V x, V low, V high) { return in_domain(lt(low, high), log_share(x - low, high - x)); }, x,
+      low, high);
 }
 Variable uniform_logsf(const Operand& x, const Operand& low, const Operand& high) {
   return density(
-      "uniform_logsf", [](V x, V low, V high) { return log_share(high - x, high - low); }, x, low, high);
+      "uniform_logsf", [](V x, V low, V high) { return in_domain(lt(low, high), log_share(high - x, x - low)); }, x,
+      low, high);
 }
 
 Variable exponential_logcdf(const Operand& x, const Operand& scale) {
@@ -130,20 +139,17 @@ Variable exponential_logcdf(const Operand& x, const Operand& scale) {
 }
 Variable exponential_logsf(const Operand& x, const Operand& scale) {
   return density(
-      "exponential_logsf", [](V x, V scale) { return log_of_survival(x / checked_scale(scale)); }, x, scale);
+      "exponential_logsf", [](V x, V scale) { return switch_(lt(x, 0), 0, -x) / checked_scale(scale); }, x, scale);
 }
 
 namespace {
 
-Variable half_square(V x, V scale) {
-  return switch_(lt(x, 0), zeros_like(x), 0.5 * sqr(switch_(lt(x, 0), 0, x) / checked_scale(scale)));
-}
 Variable power(V x, V shape, V scale) {
   const Variable outside = le(x, 0);
   return switch_(outside, 0, pow(switch_(outside, 1, x) / checked_scale(scale), in_domain(gt(shape, 0), shape)));
 }
 Variable pareto_exponent(V x, V b, V scale) {
-  const Variable outside = le(x, scale);
+  const Variable outside = lt(x, scale);
   return switch_(outside, 0, in_domain(gt(b, 0), b) * log(switch_(outside, 1, x / checked_scale(scale))));
 }
 
@@ -164,7 +170,8 @@ Variable rayleigh_logcdf(const Operand& x, const Operand& scale) {
 }
 Variable rayleigh_logsf(const Operand& x, const Operand& scale) {
   return density(
-      "rayleigh_logsf", [](V x, V scale) { return log_of_survival(half_square(x, scale)); }, x, scale);
+      "rayleigh_logsf", [](V x, V scale) { return -0.5 * sqr(switch_(lt(x, 0), 0, x) / checked_scale(scale)); }, x,
+      scale);
 }
 Variable weibull_logcdf(const Operand& x, const Operand& shape, const Operand& scale) {
   return density(
@@ -178,7 +185,7 @@ Variable weibull_logcdf(const Operand& x, const Operand& shape, const Operand& s
 }
 Variable weibull_logsf(const Operand& x, const Operand& shape, const Operand& scale) {
   return density(
-      "weibull_logsf", [](V x, V shape, V scale) { return log_of_survival(power(x, shape, scale)); }, x, shape, scale);
+      "weibull_logsf", [](V x, V shape, V scale) { return -power(x, shape, scale); }, x, shape, scale);
 }
 Variable pareto_logcdf(const Operand& x, const Operand& b, const Operand& scale) {
   return density(
@@ -186,7 +193,7 @@ Variable pareto_logcdf(const Operand& x, const Operand& b, const Operand& scale)
 }
 Variable pareto_logsf(const Operand& x, const Operand& b, const Operand& scale) {
   return density(
-      "pareto_logsf", [](V x, V b, V scale) { return log_of_survival(pareto_exponent(x, b, scale)); }, x, b, scale);
+      "pareto_logsf", [](V x, V b, V scale) { return -pareto_exponent(x, b, scale); }, x, b, scale);
 }
 
 }  // namespace bitale::stats
