@@ -2,6 +2,7 @@
 // computed in the steps: constant expressions, which steps simplify; transposes, which steps read from the matrix; and
 // what only a choice of a step needs, and may fail.
 #include <algorithm>
+#include <ranges>
 
 #include "bitale/rewriting/passes.hpp"
 #include "ops/control/captures.hpp"
@@ -88,11 +89,18 @@ void take_in(FunctionGraph& graph) {
     Replacements inside;
     for (const std::size_t k : constants) {
       const auto [leaf, value] = all[k];
-      Variable within = value;
-      if (const auto source = transposed_from(value)) {
-        all.emplace_back(Variable(source->type(), source->name()), *source);
-        within = value.owner().with_inputs({all.back().first}).output();
+      std::vector<Apply> transpositions;
+      Variable source = value;
+      while (const auto before = transposed_from(source)) {
+        transpositions.push_back(source.owner());
+        source = *before;
       }
+      Variable within = source;
+      if (!transpositions.empty()) {
+        all.emplace_back(Variable(source.type(), source.name()), source);
+        within = all.back().first;
+      }
+      for (const Apply& node : std::views::reverse(transpositions)) within = node.with_inputs({within}).output();
       inside.emplace_back(leaf, within);
     }
     replace_in_step(loop.parts, inside);

@@ -1376,6 +1376,22 @@ def test_transposed_weights_are_read_in_place():
     assert "tile" not in program  # no transposed copy of a matrix
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+def test_transposed_matrices_that_a_loop_is_given_are_read_in_place(is_named):
+    x, h0, w = (pt.tensor(dtype="float64", shape=shape) for shape in ((50, 20), (20,), (20, 20)))
+    held = w.T if is_named else None
+    h = bt.scan(
+        lambda x_t, h: pt.tanh(x_t + (w.T if held is None else held) @ h),
+        x,
+        h0,
+        return_updates=False,
+    )
+    f = bt.function([x, h0, w], bt.grad((h**2).sum(), [h0, w]))
+    program = f.dprint("program", file="str")
+    flags = re.findall(r"call bt_gemv_f64\(.*?, (\d), in in2,", program)
+    assert sorted(flags) == ["0", "1"], program
+
+
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
 def test_systems_of_two_equations_in_steps(batch, linker):
