@@ -184,8 +184,56 @@ class Program:
                     lambda e: pt.sin(e) * v.sum(), sequences=[v], return_updates=False
                 ),
                 "shifted": lambda: self.shifted(v),
+                "two states": lambda: self.two_states(v),
+                "nested": lambda: bt.scan(
+                    lambda s: self.scan(s), outputs_info=[v], n_steps=2, return_updates=False
+                )[-1],
+                "graph of two": lambda: self.graph_of_two(v),
+                "largest": lambda: v * pt.max(self.pick(self.matrices), axis=0) * 0.5,
+                "sorted": lambda: pt.sort(v) * 0.7,
+                "extremes": lambda: pt.maximum(v, self.pick(self.vectors)),
+                "products": lambda: pt.cumprod(1 + 0.2 * v) - pt.prod(v),
+                "solution": lambda: pt.linalg.solve(
+                    2 * pt.eye(LENGTH) + 0.2 * pt.sin(self.pick(self.matrices)), v
+                ),
+                "factor": lambda: self.factor() @ v * 0.5,
+                "determinant": lambda: v * pt.linalg.slogdet(self.definite())[1] * 0.3,
+                "norm": lambda: v / pt.sqrt(1 + (self.pick(self.vectors) ** 2).sum()),
+                "logarithm of a sum": lambda: pt.logsumexp(self.pick(self.matrices) + v, axis=1),
+                "rearranged": lambda: pt.repeat(v, 2)[::2] + pt.tile(v, 2)[1:4] * 0.3,
+                "parts": lambda: (
+                    pt.stack([each * (1 + k) for k, each in enumerate([v[2], v[0], v[1]])]) * 0.4
+                ),
+                "batched": lambda: bt.graph.vectorize_graph(*self.batched(v)).sum(axis=0) * 0.3,
+                "written at an element": lambda: v[self.choose.randint(0, 2)].set(v.sum() * 0.2),
             }
         )
+
+    def definite(self):
+        M = self.pick(self.matrices)
+        return pt.eye(LENGTH) + 0.3 * M @ M.T
+
+    def factor(self):
+        return pt.linalg.cholesky(self.definite())
+
+    def two_states(self, v):
+        a, b = bt.scan(
+            lambda s, r: (pt.sin(r) + 0.2 * s, self.step(s) * 0.5),
+            outputs_info=[v, self.pick(self.vectors)],
+            n_steps=2,
+            return_updates=False,
+        )
+        return a[-1] + b.sum(axis=0) * 0.3
+
+    def graph_of_two(self, v):
+        a, b = pt.dvector(), pt.dmatrix()
+        inline = self.choose.random() < 0.5
+        return OpFromGraph([a, b], [pt.tanh(b @ a) + a], inline=inline)(v, self.pick(self.matrices))
+
+    def batched(self, v):
+        """What `vectorize_graph` takes: an expression of an input, and a batch in its place."""
+        s = pt.dvector()
+        return self.step(s), {s: pt.stack([v, self.pick(self.vectors)])}
 
     def own_twice(self, v):
         """Equal nodes that nobody holds."""
