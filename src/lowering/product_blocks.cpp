@@ -90,6 +90,7 @@ class Blocker {
   }
 
   void note_effects() {
+    note_lengths();
     effects_.assign(program_.steps.size(), {});
     last_use_.assign(program_.buffers.size(), 0);
     first_use_.assign(program_.buffers.size(), program_.steps.size());
@@ -103,12 +104,35 @@ class Blocker {
     }
   }
 
-  // A block has another length than the whole, so that reading a length is reading the buffer.
-  static Effects effects_of(const Step& step) {
+  // A block has another length than the whole, so that reading a length is reading the buffer. A buffer can only be
+  // used when its own lengths are known, which may be those of what the host returned.
+  Effects effects_of(const Step& step) const {
     Effects out;
     out.add(step);
     out.reads.insert(out.lengths.begin(), out.lengths.end());
+    const Effects own = out;
+    for (auto* buffers : {&own.reads, &own.writes})
+      for (const std::int64_t buffer : *buffers) out.add(of_lengths_[std::size_t(buffer)]);
     return out;
+  }
+
+  // What the lengths of each buffer are computed from, besides inputs.
+  void note_lengths() {
+    of_lengths_.assign(program_.buffers.size(), {});
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+      program::ExprWalk walk;
+      Effects& own = of_lengths_[b];
+      for (const Expr& length : program_.buffers[b].shape)
+        walk(length, [&](Expr expr) {
+          const bool is_dim = expr.code() == Code::dim;
+          if (expr.code() == Code::var) own.used.insert(expr.payload());
+          if (!is_dim && expr.code() != Code::load) return;
+          const std::int64_t buffer = is_dim ? expr.payload() >> 8 : expr.payload();
+          const bool is_its_own = buffer == std::int64_t(b);
+          if (!is_its_own && program_.buffers[std::size_t(buffer)].role != program::Role::input)
+            own.reads.insert(buffer);
+        });
+    }
   }
 
   bool is_temporary(std::int64_t buffer) const {
@@ -506,7 +530,8 @@ class Blocker {
   Declarations& declare_;
   const Lengths& lengths_;
   bool parallel_;
-  std::vector<Effects> effects_;  // by top-level step
+  std::vector<Effects> effects_;     // by top-level step
+  std::vector<Effects> of_lengths_;  // by buffer
   int deferred_count_ = 0;
   std::vector<std::size_t> first_use_, last_use_;  // by buffer: top-level steps
 };

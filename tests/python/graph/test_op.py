@@ -1233,3 +1233,32 @@ def test_a_long_chain_of_nodes():
     del y
     gc.collect()
     assert sys.getrefcount(op) < 10
+
+
+class Stack(Op):
+    """A stack of matrices, whose lengths are only known when it was computed."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return Apply(self, [x], [pt.tensor(dtype="float64", shape=(None, None, None))])
+
+    def perform(self, node, inputs, output_storage):
+        (x,) = inputs
+        output_storage[0][0] = x[:, None, None] * x[:, None] * x
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_lengths_that_an_op_returns_between_the_blocks_of_a_product(is_read, mode):
+    """What is summed of the op's result has lengths that must be known before it begins."""
+    a, b = pt.dmatrices("a", "b")
+    product = pt.tanh(a @ b)
+    sums = Stack()(product.sum(axis=0)).sum(axis=1)
+    outputs = [sums @ sums if is_read else sums, product.max(axis=1) @ a]
+    left, right = np.arange(20.0).reshape(4, 5) / 40, np.arange(30.0).reshape(5, 6) / 60
+    found = bt.function([a, b], outputs, mode=mode)(left, right)
+    known = np.tanh(left @ right)
+    x = known.sum(axis=0)
+    expected = np.multiply.outer(x, x) * x.sum()
+    np.testing.assert_allclose(found[0], expected @ expected if is_read else expected, rtol=1e-12)
+    np.testing.assert_allclose(found[1], known.max(axis=1) @ left, rtol=1e-12)
