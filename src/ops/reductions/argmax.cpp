@@ -161,8 +161,8 @@ Variable arg_extreme(const Operand& x, const Axes& axes, bool keepdims, bool sma
   if (axes && axes->empty()) throw ValueError(cat(who, ": no axis is given; None stands for all"));
   const std::vector<int> over = axes_or_all(who, axes, x.ndim());
   const auto kept = [&](const Variable& y) { return keepdims ? keep_dimensions(y, over, x.ndim()) : y; };
-  if (axes && over.size() == 1) return kept(along_one(x, over[0], smallest));
-  if (int(over.size()) == x.ndim()) return kept(along_one(x, std::nullopt, smallest));
+  if (axes && over.size() == 1) return kept(along_one(x.variable, over[0], smallest));
+  if (int(over.size()) == x.ndim()) return kept(along_one(x.variable, std::nullopt, smallest));
   // Several axes are moved to the end and flattened into one.
   std::vector<int> order;
   Variables lengths;
