@@ -83,13 +83,7 @@ class Forwarder {
         if (is_handed) ++reads[std::size_t(access.buffer)];
       });
     });
-    // The allocation of a buffer reads the loads in its lengths.
-    for (auto& buffer : program_.buffers)
-      if (buffer.role != program::Role::input)
-        for (auto& length : buffer.shape)
-          walk(length, [&](Expr expr) {
-            if (expr.code() == Code::load) count(expr);
-          });
+    program::for_each_load_of_lengths(program_, count);
     return reads;
   }
 

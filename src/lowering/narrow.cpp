@@ -32,6 +32,7 @@ class Narrower {
 
   void run() {
     examine(program_.steps);
+    program::for_each_load_of_lengths(program_, [&](Expr load) { forbid(load.payload()); });
     for (auto& rows : rows_) keep_crossed(rows);
     bool any = false;
     for (auto& rows : rows_) any |= std::any_of(rows.loops.begin(), rows.loops.end(), [](auto* l) { return l; });

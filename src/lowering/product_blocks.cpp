@@ -102,6 +102,8 @@ class Blocker {
           first_use_[std::size_t(buffer)] = std::min(first_use_[std::size_t(buffer)], at);
         }
     }
+    read_by_lengths_.clear();
+    program::for_each_load_of_lengths(program_, [&](Expr load) { read_by_lengths_.insert(load.payload()); });
   }
 
   // A block has another length than the whole, so that reading a length is reading the buffer. A buffer can only be
@@ -480,7 +482,7 @@ class Blocker {
 
   // Whether only members of the group use the temporary.
   bool is_within(const Group& group, std::int64_t buffer) const {
-    if (!is_temporary(buffer)) return false;
+    if (!is_temporary(buffer) || read_by_lengths_.contains(buffer)) return false;
     for (std::size_t at = first_use_[std::size_t(buffer)]; at <= last_use_[std::size_t(buffer)]; ++at) {
       const bool is_member = std::find(group.members.begin(), group.members.end(), at) != group.members.end();
       if (!is_member && touches(effects_[at], buffer)) return false;
@@ -534,6 +536,7 @@ class Blocker {
   std::vector<Effects> of_lengths_;  // by buffer
   int deferred_count_ = 0;
   std::vector<std::size_t> first_use_, last_use_;  // by buffer: top-level steps
+  Numbers read_by_lengths_;
 };
 
 }  // namespace

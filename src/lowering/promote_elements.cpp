@@ -162,14 +162,9 @@ class Promoter {
     Uses uses;
     uses.add(program_.steps, 1);
     uses.add(loop.body, -1);
-    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b)
       if (program_.buffers[b].role == program::Role::output) ++uses.reads[std::int64_t(b)];
-      program::ExprWalk lengths;
-      for (auto& length : program_.buffers[b].shape)
-        lengths(length, [&](Expr expr) {
-          if (expr.code() == Code::load) ++uses.reads[expr.payload()];
-        });
-    }
+    program::for_each_load_of_lengths(program_, [&](Expr load) { ++uses.reads[load.payload()]; });
     return uses;
   }
 

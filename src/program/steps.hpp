@@ -297,13 +297,25 @@ void for_each_load(S& step, ExprWalk& walk, Visit&& visit) {
   });
 }
 
-// The same for one step and its nested steps.
+// The expressions of one step and its nested steps.
 template <class Visit>
 void for_each_expr_within(const Step& step, Visit&& visit) {
   for_each_expr(step, visit);
   for_each_body(step,
                 [&](const Steps& body) { visit_steps(body, [&](const Step& inner) { for_each_expr(inner, visit); }); });
 }
+// Every element that the lengths of buffers load, which their allocations read, once: visit(Expr load).
+template <class Visit>
+void for_each_load_of_lengths(const Program& program, Visit&& visit) {
+  ExprWalk walk;
+  for (auto& buffer : program.buffers)
+    for (auto& length : buffer.shape)
+      walk(length, [&](Expr expr) {
+        if (expr.code() == Code::load) visit(expr);
+      });
+}
+
+// The accesses of one step and its nested steps.
 template <class Visit>
 void for_each_access_within(const Step& step, Visit&& visit) {
   for_each_access(step, visit);

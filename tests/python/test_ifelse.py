@@ -202,3 +202,34 @@ def test_lengths_that_both_sides_have_do_not_need_the_choice():
     assert "IfElse" not in f.dprint(file="str") and "IfElse" in g.dprint(file="str")
     a, b = np.ones((2, 3)), np.ones((4, 5))
     assert f(0, a).tolist() == g(1, a, b).tolist() == [2, 3] and g(0, a, b).tolist() == [4, 5]
+
+
+def chosen_by_elements():
+    """A vector that loops compute, and its element by which results of different lengths are chosen."""
+    x, m = pt.dvector("x"), pt.dmatrix("m")
+    square = pt.broadcast_to(x, (3, 3))
+    for text, p in {
+        "rows": square.prod(axis=1),
+        "columns": (square * square.T).sum(axis=0),
+        "cumulative": pt.cumsum(x) * x,
+        "product": pt.dot(m, pt.dot(m.T, x)),
+        "nested": pt.exp(square).sum(axis=1) - pt.exp(square).max(axis=1),
+        "scan": bt.scan(
+            lambda each, s: s + each, sequences=[x], outputs_info=[x[0]], return_updates=False
+        ),
+    }.items():
+        yield text, x, m, pt.sin(p)
+
+
+@pytest.mark.parametrize("index", [0, 1, -1])
+def test_lengths_may_depend_on_elements_that_a_loop_computes(index):
+    values, matrix = np.array([0.3, 0.7, 0.9]), np.arange(6.0).reshape(3, 2)
+    for text, x, m, p in chosen_by_elements():
+        for sign in (1, -1):
+            chosen = bt.ifelse(sign * p[index] > 0.1, pt.broadcast_to(x, (2, 3)), pt.dot(m, m.T))
+            outputs = [chosen, p, chosen.sum(axis=0) * p]
+            expected = bt.function([x, m], outputs, mode="FAST_COMPILE")(values, matrix)
+            for order in ([0, 1, 2], [2, 1, 0], [0], [2]):
+                got = bt.function([x, m], [outputs[k] for k in order])(values, matrix)
+                for each, k in zip(got, order):
+                    np.testing.assert_allclose(each, expected[k], rtol=1e-12, err_msg=text)
