@@ -1,11 +1,15 @@
 #include "integrate/system.hpp"
 
+#include <algorithm>
+
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/random_type.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
+#include "graph/pointer_map.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/captures.hpp"
 
@@ -37,6 +41,26 @@ Dims common_shape(const Variable& a, const Variable& b) {
   return shape;
 }
 
+// Throws a ValueError where the derivative draws random numbers that depend on the leaves: it would be another function
+// at each evaluation. A draw that does not depend on them is one value for the whole solution.
+void require_no_draws(const Variable& slope, const VariableSet& leaves) {
+  PointerSet inside;
+  for (auto& leaf : leaves) inside.insert(leaf.node());
+  const Variables roots{slope};
+  for (const Apply& node : toposort(roots, leaves)) {
+    if (!std::ranges::any_of(node.inputs(), [&](const Variable& v) { return inside.contains(v.node()); })) continue;
+    for (auto& output : node.outputs()) {
+      inside.insert(output.node());
+      if (!dynamic_cast<const RandomType*>(output.type().get())) continue;
+      ValueError error(cat("odeint: the function of the derivative draws random numbers that depend on y or t, by ",
+                           node.op().label(), ", and would be another function at each evaluation"));
+      if (const Location where = output.where()) error.add("built at", where.str_with_callers());
+      error.add("hint", "draw standard numbers outside of the function and transform them in it, or step by a scan");
+      throw error;
+    }
+  }
+}
+
 }  // namespace
 
 OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
@@ -49,6 +73,7 @@ OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
   const Variable y(tensor_type(y0.dtype(), common_shape(y_, slope_)), "y");
   slope_ = clone_replace(Variables{slope_}, {{y_, y}}).front();
   y_ = y;
+  require_no_draws(slope_, {y_, t_});
   const Captured captured = closed({slope_}, {y_, t_});
   values_ = captured.values;
   parameters_ = captured.leaves;

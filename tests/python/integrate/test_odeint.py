@@ -315,6 +315,24 @@ def test_nan_where_there_is_no_solution(sensitivity):
     assert np.isnan(f(np.nan)[0]).all()
 
 
+def test_draws_of_the_derivative_may_not_depend_on_y_or_t():
+    rng = pt.random.shared_rng(seed=3)
+    for draw in [
+        lambda y, t: pt.random.normal(loc=y, rng=rng),
+        lambda y, t: pt.random.normal(scale=1 + t, rng=rng),
+        lambda y, t: pt.random.uniform(size=y.shape, rng=rng),
+    ]:
+        with pytest.raises(ValueError, match="draws random numbers that depend on y or t"):
+            odeint(lambda y, t: -y + draw(y, t), pt.dvector("y0"), TIMES)
+    # One that does not depend on them is the same number during the whole solution.
+    rate = pt.random.uniform(rng=rng)
+    y = odeint(lambda y, t: -rate * y, 1.0, TIMES, rtol=1e-10, atol=1e-10)
+    f = bt.function([], [y, rate], updates={rng: rate.owner.outputs[0]})
+    for _ in range(2):
+        values, of_call = f()
+        np.testing.assert_allclose(values, np.exp(-of_call * (TIMES - TIMES[0])), rtol=1e-8)
+
+
 def test_arguments_that_do_not_fit():
     times = pt.dvector("times")
     decay = lambda y, t: -y  # noqa: E731
