@@ -66,6 +66,10 @@ def _described(name: str, value: Any) -> dict[str, Any]:
         return {"kind": "stream", "key": value.key, "drawn": value.drawn}
     if isinstance(value, np.random.Generator):
         return {"kind": "generator", "state": value.bit_generator.state}
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"checkpoint: expected an array for `{name}`, got a masked array, whose mask would be lost; save its data and its mask"
+        )
     if not _is_of_jax(value) and not isinstance(
         value, (np.ndarray, np.generic, bool, int, float, complex)
     ):
@@ -99,12 +103,21 @@ def _bounds(index: Sequence[slice], shape: Sequence[int]) -> Bounds:
     return [list(each.indices(length)[:2]) for each, length in zip(index, shape)]
 
 
+def _require_names(state: Any, function: str) -> None:
+    if not isinstance(state, Mapping):
+        raise TypeError(
+            f"checkpoint.{function}: expected a dict of values by name as the state, got {type(state).__name__}"
+        )
+    for name in state:
+        if not isinstance(name, str):
+            raise TypeError(f"checkpoint.{function}: expected names that are texts, got {name!r}")
+
+
 def taken_apart(state: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], list[Piece]]:
     """Descriptions of the values, and the pieces of arrays that this process has."""
+    _require_names(state, "save")
     described, pieces = {}, []
     for name, held in state.items():
-        if not isinstance(name, str):
-            raise TypeError(f"checkpoint.save: expected names that are texts, got {name!r}")
         value = _value_of(held)
         about = described[name] = _described(name, value)
         if about["kind"] == "sparse":
@@ -143,6 +156,7 @@ def put_together(
     state: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The values of a state. pieces: names, bounds, and functions that read the elements."""
+    _require_names(state, "restore")
     if described.keys() != state.keys():
         saved, got = (", ".join(sorted(map(str, each))) or "nothing" for each in (described, state))
         raise ValueError(

@@ -102,6 +102,11 @@ def test_other_values_are_refused(tmp_path):
     ):
         with pytest.raises(TypeError, match="checkpoint: expected .*`x`.*, got"):
             checkpoint.save(tmp_path, 0, {"x": value})
+    with pytest.raises(TypeError, match="`x`, got a masked array, whose mask would be lost"):
+        checkpoint.save(tmp_path, 1, {"x": np.ma.array([1.0, 2.0], mask=[False, True])})
+    for state in ([1], None, "x", {"x"}):
+        with pytest.raises(TypeError, match="checkpoint.save: expected a dict of values by name"):
+            checkpoint.save(tmp_path, 1, state)
     with pytest.raises(TypeError, match="names that are texts, got 3"):
         checkpoint.save(tmp_path, 0, {3: 1.0})
     assert os.listdir(tmp_path) == []
