@@ -228,7 +228,7 @@ bool is_integer_object(nb::handle object) {
 std::optional<int> as_optional_int(nb::handle value, std::string_view what) {
   if (value.is_none()) return {};
   if (!is_integer_object(value)) throw TypeError(cat(what, ": expected an integer or None, got ", shown(value)));
-  const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), PyExc_OverflowError);
+  const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), nullptr);  // clamped
   if (number == -1 && PyErr_Occurred()) nb::raise_python_error();
   if (number != int(number)) throw ValueError(cat(what, ": ", shown(value), " is too large"));
   return int(number);
@@ -282,9 +282,10 @@ Dims as_static_shape(nb::handle shape) {
       continue;
     }
     if (!is_integer_object(item)) throw TypeError(cat("shape: expected an integer or None, got ", shown(item)));
-    const Py_ssize_t length = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
+    const Py_ssize_t length = PyNumber_AsSsize_t(item.ptr(), nullptr);  // clamped
     if (length == -1 && PyErr_Occurred()) nb::raise_python_error();
-    if (length < 0) throw ValueError(cat("shape: negative length ", length));
+    if (length < 0) throw ValueError(cat("shape: negative length ", shown(item)));
+    if (length == PY_SSIZE_T_MAX) throw ValueError(cat("shape: the length ", shown(item), " is too large"));
     out.push_back(length);
   }
   return out;

@@ -138,9 +138,9 @@ std::vector<int> requested_outputs(const FunctionObject& self, nb::handle given)
     if (key < self.form.keys.size()) {
       out.push_back(int(key));
     } else if (PyLong_Check(item.ptr()) && !PyBool_Check(item.ptr())) {
-      const long position = PyLong_AsLong(item.ptr());
+      const Py_ssize_t position = PyNumber_AsSsize_t(item.ptr(), nullptr);  // clamped
       if (position == -1 && PyErr_Occurred()) nb::raise_python_error();
-      out.push_back(position < 0 || position > long(self.output_count) ? int(self.output_count) : int(position));
+      out.push_back(position < 0 || position > Py_ssize_t(self.output_count) ? int(self.output_count) : int(position));
     } else {
       throw TypeError(cat(name_of(self), ": output_subset: there is no output ", shown(item)));
     }

@@ -11,6 +11,7 @@ import bitale.tensor as pt
 from bitale import _core
 from bitale._core import SparseVariable, TensorSharedVariable, TensorVariable, Variable
 from bitale._geography import finder as _finder
+from bitale._shown import shown
 from bitale.compile.sharedvalue import shared as tensor_shared
 from bitale.compile.sharedvalue import shared_constructor
 from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of, scipy_array, stored
@@ -22,7 +23,7 @@ def _format_of(format: Any) -> str:
     """The format that a matrix is kept in: those of SciPy that are neither csr nor csc are converted."""
     if format not in (None, "csr", "csc", "coo", "bsr", "lil", "dok", "dia"):
         raise ValueError(
-            f'sparse: expected one of SciPy\'s formats, such as "csr" and "csc", got {format!r}'
+            f'sparse: expected one of SciPy\'s formats, such as "csr" and "csc", got {shown(format)}'
         )
     return format if format in ("csr", "csc") else "csr"
 
@@ -50,7 +51,7 @@ def as_sparse_variable(
     if not isinstance(x, SparseVariable):
         if not is_scipy(x):
             raise TypeError(
-                f"sparse: expected a sparse matrix, got {x!r}; csr_from_dense(x) makes one of a dense matrix"
+                f"sparse: expected a sparse matrix, got {shown(x)}; csr_from_dense(x) makes one of a dense matrix"
             )
         x = constant(x, name)
     made: SparseVariable = x
@@ -182,7 +183,7 @@ def get_value(x: SparseVariable, borrow: bool = False) -> Any:
     import scipy.sparse
 
     if not x.is_static or not (isinstance(x.data, TensorSharedVariable) or hasattr(x.data, "data")):
-        raise TypeError(f"sparse: get_value: expected a shared matrix, got {x!r}")
+        raise TypeError(f"sparse: get_value: expected a shared matrix, got {shown(x)}")
     data = (
         x.data.get_value()
         if isinstance(x.data, TensorSharedVariable)
@@ -195,7 +196,7 @@ def get_value(x: SparseVariable, borrow: bool = False) -> Any:
 def set_value(x: SparseVariable, value: Any, borrow: bool = False) -> None:
     """Stores a value in a shared sparse matrix. ValueError for one with other positions."""
     if not isinstance(x.data, TensorSharedVariable):
-        raise TypeError(f"sparse: set_value: expected a shared matrix, got {x!r}")
+        raise TypeError(f"sparse: set_value: expected a shared matrix, got {shown(x)}")
     array = scipy_array(value, x.format)
     same = array.shape == x.static_shape and all(
         np.array_equal(a, b) for a, b in zip(pattern_of(x), (array.indices, array.indptr))
@@ -223,7 +224,7 @@ class CSM:
                 "sparse: CSM: kmap is not implemented; index the data instead"
             )
         if format not in ("csr", "csc"):
-            raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}')
+            raise ValueError(f'sparse: expected the format "csr" or "csc", got {shown(format)}')
         self.format = format
 
     def __call__(self, data: Any, indices: Any, indptr: Any, shape: Any) -> SparseVariable:
@@ -416,7 +417,7 @@ def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> SparseVariabl
     )
     if values.ndim != 2 or rows.ndim != 1:
         raise TypeError(
-            f"sparse: construct_sparse_from_list: expected a matrix and a vector, got {values!r} and {rows!r}"
+            f"sparse: construct_sparse_from_list: expected a matrix and a vector, got {shown(values)} and {shown(rows)}"
         )
     height, width = values.shape[0], values.shape[1]
     columns = pt.tile(pt.arange(width), height)
@@ -472,7 +473,7 @@ def _listed(key: Any) -> Any:
         return numbers.astype("int64").ravel()
     if numbers.dtype.kind not in "iub" or numbers.ndim != 1 or isinstance(key, (bool, np.bool_)):
         raise IndexError(
-            f"sparse: expected integers, slices or lists of integers as items, got {key!r}"
+            f"sparse: expected integers, slices or lists of integers as items, got {shown(key)}"
         )
     return numbers
 
@@ -484,7 +485,7 @@ def _positions_in_call(key: Any, length: Any) -> Any:
     if not isinstance(key, TensorVariable):
         key = pt.constant(_listed(key))
     if key.ndim > 1 or (key.ndim == 0 and key.dtype == "bool"):
-        raise IndexError(f"sparse: expected a number or a vector as an item, got {key!r}")
+        raise IndexError(f"sparse: expected a number or a vector as an item, got {shown(key)}")
     if key.dtype == "bool":
         return pt.nonzero(pt.specify_shape(key, (length,)))[0]
     return key if key.ndim == 1 else key[None]

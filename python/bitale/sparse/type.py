@@ -8,6 +8,7 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import SparseVariable
+from bitale._shown import shown
 from bitale.configuration import config
 
 __all__ = ["SparseTensorType", "is_scipy", "scipy_array"]
@@ -27,7 +28,7 @@ def scipy_array(value: Any, format: str) -> Any:
     import scipy.sparse
 
     if not is_scipy(value):
-        raise TypeError(f"sparse: expected one of SciPy's sparse arrays, got {value!r}")
+        raise TypeError(f"sparse: expected one of SciPy's sparse arrays, got {shown(value)}")
     if len(value.shape) != 2:
         raise TypeError(f"sparse: expected a matrix, got a sparse array of shape {value.shape}")
     if value.format in ("csr", "csc"):  # SciPy's own functions trust the positions of a matrix
@@ -97,7 +98,7 @@ class SparseTensorType:
             shape = tuple(1 if each else None for each in broadcastable)
         if format not in ("csr", "csc"):
             raise ValueError(
-                f'sparse: expected the format "csr" or "csc", got {format!r}; other formats are converted'
+                f'sparse: expected the format "csr" or "csc", got {shown(format)}; other formats are converted'
             )
         self.format, self.name = format, name
         self.dtype = str(np.dtype(config.floatX if dtype is None else dtype))
@@ -117,7 +118,9 @@ class SparseTensorType:
             )
         self.index_dtype = np.dtype(index_dtype)
         if self.index_dtype not in (np.dtype("int32"), np.dtype("int64")):
-            raise TypeError(f"sparse: expected index_dtype int32 or int64, got {index_dtype!r}")
+            raise TypeError(
+                f"sparse: expected index_dtype int32 or int64, got {shown(index_dtype)}"
+            )
 
     def __call__(self, name: str | None = None) -> SparseVariable:
         """A variable of the type: an input of functions."""

@@ -439,3 +439,48 @@ def test_a_list_that_contains_itself():
     ]:
         with pytest.raises((RecursionError, TypeError)):
             use(endless)
+
+
+def test_axes_and_lengths_that_no_int64_holds():
+    """The error names the argument, as for those that are too large by less."""
+    x = pt.dmatrix("x")
+    for big in (2**31, 2**63, -(2**63) - 1, 10**30):
+        for call in (
+            lambda axis: pt.sum(x, axis=axis),
+            lambda axis: pt.sum(x, axis=(0, axis)),
+            lambda axis: x.max(axis=axis),
+            lambda axis: pt.argmax(x, axis=axis),
+            lambda axis: pt.sort(x, axis=axis),
+            lambda axis: pt.cumsum(x, axis=axis),
+            lambda axis: pt.take(x, [0], axis=axis),
+            lambda axis: pt.squeeze(x, axis=axis),
+            lambda axis: pt.expand_dims(x, axis=axis),
+            lambda axis: pt.median(x, axis=axis),
+        ):
+            with pytest.raises(ValueError, match=f"axis: .*{big}"):
+                call(big)
+        with pytest.raises(ValueError, match=f"transpose|axes: .*{big}"):
+            pt.transpose(x, (0, big))
+        with pytest.raises(ValueError, match=f"ndim.*{big}"):
+            pt.as_tensor_variable(x, ndim=big)
+    for length in (2**63, -(2**63) - 1, 10**30):
+        with pytest.raises(ValueError, match=f"shape: .*{length}"):
+            pt.tensor("t", dtype="float64", shape=(2, length))
+    f = bt.function([x], [x + 1, x + 2])
+    with pytest.raises((ValueError, IndexError, TypeError)):
+        f([[1.0]], output_subset=[2**63])
+
+
+@pytest.mark.parametrize("depth", [1000, 100_000])
+def test_lists_nested_too_deep(depth):
+    from bitale import sparse
+
+    nested = []
+    for _ in range(depth):
+        nested = [nested]
+    for convert in (sparse.as_sparse_variable, sparse.constant):
+        with pytest.raises(TypeError, match="expected .*sparse.*, got"):
+            convert(nested)
+    for convert in (pt.as_tensor_variable, sparse.as_sparse_or_tensor_variable):
+        with pytest.raises(RecursionError, match="nested at most 200 deep"):
+            convert(nested)
