@@ -21,7 +21,7 @@ Interface::Interface(const program::Program& program, const Signature& signature
       input_buffers(signature.inputs.size(), -1),
       output_buffers(signature.outputs.size(), -1) {
   Names names;
-  names.take(signature.name);
+  for (auto& own : own_names()) names.take(own);
   const auto named = [&](const Parameter& parameter, std::string_view other, std::size_t i) {
     return names.take(parameter.name.empty() ? cat(other, i) : parameter.name);
   };
@@ -38,6 +38,12 @@ Interface::Interface(const program::Program& program, const Signature& signature
     if (buffer.role == Role::input) input_buffers.at(std::size_t(buffer.slot)) = std::int64_t(b);
     if (buffer.role == Role::output) output_buffers.at(std::size_t(buffer.slot)) = std::int64_t(b);
   }
+}
+
+std::vector<std::string> Interface::own_names() const {
+  std::vector<std::string> out{signature.name};
+  for (std::string_view ending : {"_size", "_sizes", "_layout", "_message"}) out.push_back(cat(signature.name, ending));
+  return out;
 }
 
 std::string Interface::given(bool restricted) const {
@@ -94,7 +100,7 @@ std::vector<std::string> Interface::codes() const {
   out.push_back("a length would be negative");
   for (auto& text : out)
     for (char& c : text)
-      if (c == '\n' || c == '\\') c = ' ';
+      if (std::iscntrl(static_cast<unsigned char>(c)) || c == '\\') c = ' ';
   return out;
 }
 

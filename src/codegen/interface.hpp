@@ -34,6 +34,7 @@ struct Interface {
 
   Interface(const program::Program& program, const Signature& signature);
 
+  std::vector<std::string> own_names() const;  // of the functions and types of the file
   std::string given(bool restricted) const;    // the parameters for the inputs and their lengths
   std::string given_names() const;             // the same, as arguments
   std::string results(bool restricted) const;  // the parameters for the results and the workspace

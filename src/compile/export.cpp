@@ -24,9 +24,11 @@ namespace c = codegen::c;
 namespace fs = std::filesystem;
 
 std::string chosen_name(const Function& function, const std::string& name) {
-  if (name.empty()) return function.name().empty() ? "f" : c::identifier(function.name());
-  if (c::identifier(name) != name || c::Names().take(name) != name)
-    throw ValueError(cat("export: `", name, "` can't be the name of a function in C"));
+  // A function's own name was not chosen for C.
+  if (name.empty()) return function.name().empty() ? "f" : c::Names().take(function.name());
+  if (const std::string possible = c::Names().take(name); possible != name)
+    throw ValueError(
+        cat("export: `", name, "` can't be the name of a function in C, and its file; `", possible, "` can be"));
   return name;
 }
 

@@ -101,6 +101,20 @@ std::optional<Expr> fold_unary(Code code, Expr a) {
   }
 }
 
+// Whether two integers are the same expression up to the order of operands, as products of lengths may be. Compilers of
+// exported code warn of comparisons of such a number with itself.
+bool is_same_value(Expr a, Expr b, int depth = 4) {
+  if (a == b) return true;
+  if (depth == 0 || a.code() != b.code() || a.dtype() != b.dtype()) return false;
+  const Code code = a.code();
+  if (code != Code::add && code != Code::mul && code != Code::min && code != Code::max) return false;
+  const auto match = [&](int first) {
+    return is_same_value(a.argument(0), b.argument(first), depth - 1) &&
+           is_same_value(a.argument(1), b.argument(1 - first), depth - 1);
+  };
+  return match(0) || match(1);
+}
+
 std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
   if (!is_discrete(a.dtype())) return {};
   if (a.is_constant() && b.is_constant()) return fold_constants(code, a, b, out);
@@ -143,12 +157,12 @@ std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
     case Code::eq:
     case Code::le:
     case Code::ge:
-      if (a == b) return a.pool().boolean(true);
+      if (is_same_value(a, b)) return a.pool().boolean(true);
       break;
     case Code::ne:
     case Code::lt:
     case Code::gt:
-      if (a == b) return a.pool().boolean(false);
+      if (is_same_value(a, b)) return a.pool().boolean(false);
       break;
     default: break;
   }

@@ -379,6 +379,34 @@ std::int64_t lu_factor(std::int64_t m, std::int64_t n, const N* A, N* LU, std::i
   return 0;
 }
 
+namespace {
+
+constexpr std::string_view lu_factor_c =
+    R"(// L without its unit diagonal below, U above; row i was exchanged with row pivots[i].
+static int64_t bt_lu_factor_$S(int64_t m, int64_t n, const $T *A, $T *LU, int32_t *pivots) {
+  for (int64_t i = 0; i < m * n; ++i) LU[i] = A[i];
+  for (int64_t k = 0; k < m && k < n; ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < m; ++i)
+      if (fabs((double)LU[i * n + k]) > fabs((double)LU[best * n + k])) best = i;
+    pivots[k] = (int32_t)best;
+    if (LU[best * n + k] == 0) continue;
+    for (int64_t j = 0; j < n && best != k; ++j) {
+      const $T kept = LU[k * n + j];
+      LU[k * n + j] = LU[best * n + j];
+      LU[best * n + j] = kept;
+    }
+    for (int64_t i = k + 1; i < m; ++i) {
+      const $T factor = LU[i * n + k] /= LU[k * n + k];
+      for (int64_t j = k + 1; j < n; ++j) LU[i * n + j] -= factor * LU[k * n + j];
+    }
+  }
+  return 0;
+}
+)";
+
+}  // namespace
+
 // ---- Schur ----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -491,7 +519,11 @@ constexpr std::string_view no_convergence = "a decomposition did not converge";
       ROW(T, suffix, svdvals, "m n A s", 4, {"m", "n", "n"}),                                                        \
       ROW(T, suffix, eigh, "n lower A w V", 9, {"n", "n", "n"}),                                                     \
       ROW(T, suffix, eigvalsh, "n lower A w", 4, {"n", "n", "n"}, 3),                                                \
-      ROW(T, suffix, lu_factor, "m n A LU pivots", 1, {"m", "n", "n"}),                                              \
+      matrix_row<T>(runtime_function("bt_lu_factor_" #suffix, lu_factor<T>, "m n A LU pivots"), no_convergence,      \
+                    Flops{1, {"m", "n", "n"}}, lu_factor_c),                                                         \
+      matrix_row<T>(runtime_function("bt_complex_lu_factor_" #suffix, over_pairs<lu_factor<std::complex<T>>>,        \
+                                     "m n A LU pivots"),                                                             \
+                    no_convergence, Flops{4, {"m", "n", "n"}}),                                                      \
       ROW(T, suffix, schur, "n sort A upper Z", 25, {"n", "n", "n"})
 
 const RegisterFunctions decomposition_functions{ROWS(double, f64), ROWS(float, f32)};

@@ -161,21 +161,67 @@ std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, c
 
 namespace {
 
+constexpr std::string_view solve_tridiagonal_c =
+    R"(// B[n, k] becomes X with A X = B for the matrix A of these diagonals; or the first row without a pivot. work[4 n]
+static int64_t bt_solve_tridiagonal_$S(int64_t n, int64_t k, const $T *lower, const $T *d, const $T *upper, $T *B,
+                                        $T *work) {
+  $T *const l = work, *const middle = work + n, *const u = work + 2 * n, *const second = work + 3 * n;
+  for (int64_t i = 0; i < n; ++i) {
+    middle[i] = d[i];
+    second[i] = 0;
+    if (i + 1 < n) l[i] = lower[i], u[i] = upper[i];
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    $T *const row = B + i * k;
+    if (i + 1 < n && fabs((double)l[i]) > fabs((double)middle[i])) {
+      const $T below = l[i], beside = middle[i + 1];
+      l[i] = middle[i];
+      middle[i] = below;
+      middle[i + 1] = u[i];
+      u[i] = beside;
+      if (i + 2 < n) second[i] = u[i + 1], u[i + 1] = 0;
+      for (int64_t c = 0; c < k; ++c) {
+        const $T kept = row[c];
+        row[c] = row[k + c];
+        row[k + c] = kept;
+      }
+    }
+    if (middle[i] == 0) return i + 1;
+    if (i + 1 == n) break;
+    const $T factor = l[i] / middle[i];
+    middle[i + 1] -= factor * u[i];
+    if (i + 2 < n) u[i + 1] -= factor * second[i];
+    for (int64_t c = 0; c < k; ++c) row[k + c] -= factor * row[c];
+  }
+  for (int64_t i = n; i-- > 0;) {
+    $T *const row = B + i * k;
+    for (int64_t c = 0; c < k; ++c) {
+      $T sum = row[c];
+      if (i + 1 < n) sum -= u[i] * row[k + c];
+      if (i + 2 < n) sum -= second[i] * row[2 * k + c];
+      row[c] = sum / middle[i];
+    }
+  }
+  return 0;
+}
+)";
+
 constexpr std::string_view no_unique_solution = "solve_sylvester: the equation has no unique solution";
 
 #define ROW(T, suffix, name, parameters, failure, ...) \
-  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
-#define ROWS(T, suffix)                                                                                             \
-  ROW(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", {16, {"m", "n", "n"}}),             \
-      ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",                    \
-          {16, {"m", "n", "n"}}),                                                                                   \
-      ROW(T, suffix, complex_pinv, "m n rcond A X", "pinv: the iteration did not converge", {64, {"m", "n", "n"}}), \
-      ROW(T, suffix, complex_lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",            \
-          {64, {"m", "n", "n"}}),                                                                                   \
-      ROW(T, suffix, solve_sylvester, "m n A B Q X", no_unique_solution, {25, {"m", "m", "n"}}),                    \
-      ROW(T, suffix, complex_solve_sylvester, "m n A B Q X", no_unique_solution, {100, {"m", "m", "n"}}),           \
-      ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                                   \
-          "solve_tridiagonal: a matrix is singular", {6, {"n", "k"}})
+  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, __VA_ARGS__)
+#define ROWS(T, suffix)                                                                                        \
+  ROW(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", Flops{16, {"m", "n", "n"}}),   \
+      ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",               \
+          Flops{16, {"m", "n", "n"}}),                                                                         \
+      ROW(T, suffix, complex_pinv, "m n rcond A X", "pinv: the iteration did not converge",                    \
+          Flops{64, {"m", "n", "n"}}),                                                                         \
+      ROW(T, suffix, complex_lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",       \
+          Flops{64, {"m", "n", "n"}}),                                                                         \
+      ROW(T, suffix, solve_sylvester, "m n A B Q X", no_unique_solution, Flops{25, {"m", "m", "n"}}),          \
+      ROW(T, suffix, complex_solve_sylvester, "m n A B Q X", no_unique_solution, Flops{100, {"m", "m", "n"}}), \
+      ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                              \
+          "solve_tridiagonal: a matrix is singular", Flops{6, {"n", "k"}}, solve_tridiagonal_c)
 
 const RegisterFunctions matrix_function_rows{ROWS(double, f64), ROWS(float, f32)};
 

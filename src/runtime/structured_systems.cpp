@@ -357,6 +357,90 @@ static int64_t bt_solve_banded_$S(int64_t n, int64_t k, int64_t below, int64_t a
 }
 )";
 
+constexpr std::string_view tridiagonal_lu_factor_c =
+    R"(// Factors as LAPACK's gttrf: L has one element per row below, U three diagonals; row i was exchanged with pivots[i].
+static int64_t bt_tridiagonal_lu_factor_$S(int64_t n, const $T *lower, const $T *d, const $T *upper, $T *factors, $T *U,
+                                            $T *U1, $T *U2, int32_t *pivots) {
+  int finite = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    pivots[i] = (int32_t)i;
+    U[i] = d[i];
+    finite = finite && isfinite(d[i]);
+    if (i + 1 < n) {
+      factors[i] = lower[i];
+      U1[i] = upper[i];
+      finite = finite && isfinite(lower[i]) && isfinite(upper[i]);
+    }
+    if (i + 2 < n) U2[i] = 0;
+  }
+  for (int64_t i = 0; i < n && !finite; ++i) {
+    U[i] = NAN;
+    if (i + 1 < n) factors[i] = U1[i] = NAN;
+    if (i + 2 < n) U2[i] = NAN;
+  }
+  for (int64_t i = 0; i + 1 < n && finite; ++i) {
+    if (fabs((double)U[i]) >= fabs((double)factors[i])) {
+      if (U[i] == 0) continue;
+      factors[i] /= U[i];
+      U[i + 1] -= factors[i] * U1[i];
+      continue;
+    }
+    const $T factor = U[i] / factors[i], kept = U1[i];
+    U[i] = factors[i];
+    factors[i] = factor;
+    U1[i] = U[i + 1];
+    U[i + 1] = kept - factor * U[i + 1];
+    if (i + 2 < n) {
+      U2[i] = U1[i + 1];
+      U1[i + 1] = -factor * U1[i + 1];
+    }
+    pivots[i] = (int32_t)(i + 1);
+  }
+  return 0;
+}
+)";
+
+constexpr std::string_view tridiagonal_lu_solve_c =
+    R"(// B[n, k] becomes X with A X = B, or A^T X = B; or the first row without a pivot; -1 for wrong pivots.
+static int64_t bt_tridiagonal_lu_solve_$S(int64_t n, int64_t k, int64_t trans, const $T *factors, const $T *U,
+                                           const $T *U1, const $T *U2, const int32_t *pivots, $T *B) {
+  for (int64_t i = 0; i < n && k > 0; ++i) {
+    if (U[i] == 0) return i + 1;
+    if (pivots[i] < i || pivots[i] > i + 1 || pivots[i] >= n) return -1;
+  }
+  for (int64_t i = 0; i < n && trans; ++i)
+    for (int64_t c = 0; c < k; ++c) {
+      $T sum = B[i * k + c];
+      if (i > 0) sum -= U1[i - 1] * B[(i - 1) * k + c];
+      if (i > 1) sum -= U2[i - 2] * B[(i - 2) * k + c];
+      B[i * k + c] = sum / U[i];
+    }
+  for (int64_t step = 0; step + 1 < n; ++step) {
+    const int64_t i = trans ? n - 2 - step : step;
+    for (int64_t c = 0; c < k; ++c) {
+      $T *const here = B + i * k + c, *const below = here + k;
+      const $T upper = trans || pivots[i] == i ? *here : *below, other = pivots[i] == i ? *below : *here;
+      if (!trans) {
+        *here = upper;
+        *below = other - factors[i] * upper;
+        continue;
+      }
+      const $T value = upper - factors[i] * *below;
+      *here = pivots[i] == i ? value : *below;
+      if (pivots[i] != i) *below = value;
+    }
+  }
+  for (int64_t i = n; i-- > 0 && !trans;)
+    for (int64_t c = 0; c < k; ++c) {
+      $T sum = B[i * k + c];
+      if (i + 1 < n) sum -= U1[i] * B[(i + 1) * k + c];
+      if (i + 2 < n) sum -= U2[i] * B[(i + 2) * k + c];
+      B[i * k + c] = sum / U[i];
+    }
+  return 0;
+}
+)";
+
 }  // namespace
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
@@ -364,7 +448,7 @@ static int64_t bt_solve_banded_$S(int64_t n, int64_t k, int64_t below, int64_t a
 namespace {
 
 #define ROW(T, suffix, name, parameters, failure, ...) \
-  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
+  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, __VA_ARGS__)
 #define ROWS(T, suffix)                                                                                            \
   matrix_row<T>(runtime_function("bt_solve_symmetric_" #suffix, solve_symmetric<T>,                                \
                                  "n k as_nan A inout:B scratch:factor scratch:pivots"),                            \
@@ -376,14 +460,16 @@ namespace {
                                      "n k below above trans ab inout:B scratch:bands scratch:pivots"),             \
                     "solve_banded: a matrix is singular", {4, {"n", "k"}}, solve_banded_c),                        \
       ROW(T, suffix, tridiagonal_lu_factor, "n lower d upper factors U U1 U2 pivots",                              \
-          "tridiagonal_lu_factor: there is not enough memory", {5, {"n"}}),                                        \
+          "tridiagonal_lu_factor: there is not enough memory", Flops{5, {"n"}}, tridiagonal_lu_factor_c),          \
       ROW(T, suffix, tridiagonal_lu_solve, "n k trans factors U U1 U2 pivots inout:B",                             \
-          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", {8, {"n", "k"}}),                 \
+          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", Flops{8, {"n", "k"}},             \
+          tridiagonal_lu_solve_c),                                                                                 \
       ROW(T, suffix, complex_tridiagonal_lu_factor, "n lower d upper factors U U1 U2 pivots",                      \
-          "tridiagonal_lu_factor: there is not enough memory", {20, {"n"}}),                                       \
+          "tridiagonal_lu_factor: there is not enough memory", Flops{20, {"n"}}),                                  \
       ROW(T, suffix, complex_tridiagonal_lu_solve, "n k trans factors U U1 U2 pivots inout:B",                     \
-          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", {32, {"n", "k"}}),                \
-      ROW(T, suffix, qz, "n sort A B S P Q Z alpha beta", "qz: the iteration did not converge", {66, {"n", "n", "n"}})
+          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", Flops{32, {"n", "k"}}),           \
+      ROW(T, suffix, qz, "n sort A B S P Q Z alpha beta", "qz: the iteration did not converge",                    \
+          Flops{66, {"n", "n", "n"}})
 
 const RegisterFunctions structured_system_rows{ROWS(double, f64), ROWS(float, f32)};
 

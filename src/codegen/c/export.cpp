@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 #include <functional>
+#include <unordered_set>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -42,14 +43,26 @@ std::string with(const std::string& given, const std::string& more) {
   return given.empty() ? more : more.empty() ? given : given + ", " + more;
 }
 
-std::string without_comments(const std::string& text) {
-  std::string out;
+// The text without declarations of numbers that nothing after them mentions, of which compilers warn: from the last
+// line on, since such a number may be all that mentions another.
+std::string without_unused_numbers(const std::string& text) {
+  std::vector<std::string_view> lines, kept;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = std::string_view(text).substr(at, end - at);
-    out += cat(line.substr(0, line.find("//")), "\n");
+    lines.push_back(std::string_view(text).substr(at, end - at));
     at = end + 1;
   }
+  std::unordered_set<std::string_view> mentioned;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    const std::vector<std::string_view> words = words_of(*line);
+    const bool declares =
+        words.size() > 3 && words[0] == "const" && line->find(cat(words[1], " ", words[2], " = ")) != line->npos;
+    if (declares && !mentioned.contains(words[2])) continue;
+    mentioned.insert(words.begin(), words.end());
+    kept.push_back(*line);
+  }
+  std::string out;
+  for (auto line = kept.rbegin(); line != kept.rend(); ++line) out += cat(*line, "\n");
   return out;
 }
 
@@ -61,9 +74,10 @@ struct File : Interface {
   // Casts of unused parameters to void, so that compilers don't warn of them.
   std::string unused(const std::string& body) const {
     std::string out;
-    const std::string text = without_comments(body);
+    const std::vector<std::string_view> words = words_of(body);
+    const std::unordered_set<std::string_view> mentioned(words.begin(), words.end());
     const auto inspect = [&](const std::string& name) {
-      if (!mentions(text, name)) out += cat("  (void)", name, ";\n");
+      if (!mentioned.contains(name)) out += cat("  (void)", name, ";\n");
     };
     for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
       inspect(input_names[i]);
@@ -77,7 +91,7 @@ class ExportEmitter : public Emitter {
  public:
   ExportEmitter(File& file, const program::Program& program, Support& support)
       : Emitter(program, support), file_(file), lengths_(program.buffers.size()) {
-    names().take(file.signature.name);
+    for (auto& own : file.own_names()) names().take(own);
     for (std::size_t i = 0; i < file.input_names.size(); ++i) {
       call_it(file.input_buffers[i], file.input_names[i]);
       for (auto& length : file.lengths[i]) names().take(length);
@@ -132,18 +146,17 @@ class BodyEmitter final : public ExportEmitter {
   using ExportEmitter::ExportEmitter;
 
   std::string body(int slots) {
-    if (slots) names().take("starts");
     std::string start;
     int code = int(program().checks.size());
     for (auto& fixed : file_.fixed_lengths())
       start += cat("  if (!(", file_.lengths[fixed.input][fixed.axis], " == ", fixed.length, ")) return ", ++code,
                    ";  // ", fixed.message, "\n");
     if (slots)
-      start += cat("  int64_t starts[", slots, "];\n  ", file_.signature.name, "_layout(",
-                   with(file_.given_names(), "starts"), ");\n");
+      start += cat("  int64_t bt_starts[", slots, "];\n  ", file_.signature.name, "_layout(",
+                   with(file_.given_names(), "bt_starts"), ");\n");
     else
       start += "  (void)workspace;\n";
-    const std::string text = start + statements();
+    const std::string text = without_unused_numbers(start + statements());
     return file_.unused(text) + text;
   }
   // The constants that the body mentions; to be called after `body`.
@@ -168,7 +181,7 @@ class BodyEmitter final : public ExportEmitter {
     if (buffer(id).role == Role::output) return;
     if (buffer(id).on_stack) return line(cat(pointer(id, stack_memory(id)), ";"));
     const std::string_view type = element_type(buffer(id).dtype);
-    line(cat(pointer(id, cat("(", type, " *)(void *)((char *)workspace + starts[", buffer(id).slot, "])")), ";"));
+    line(cat(pointer(id, cat("(", type, " *)(void *)((char *)workspace + bt_starts[", buffer(id).slot, "])")), ";"));
   }
 };
 
@@ -178,7 +191,7 @@ class LengthsEmitter final : public ExportEmitter {
   using Write = std::function<std::string(const Buffer& buffer, const std::vector<std::string>& lengths)>;
   LengthsEmitter(File& file, const program::Program& allocations, Support& support, Write write)
       : ExportEmitter(file, allocations, support), write_(std::move(write)) {}
-  std::string body() { return statements(); }
+  std::string body() { return without_unused_numbers(statements()); }
 
  private:
   void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
@@ -194,8 +207,8 @@ class LengthsEmitter final : public ExportEmitter {
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    if (c == '"' || c == '\\' || (c == '?' && out.back() == '?')) out += '\\';  // two ? may begin a trigraph
+    out += c;
   }
   return out + "\"";
 }
@@ -278,15 +291,15 @@ ExportedText export_text(const program::Program& exported, const Signature& sign
   if (slots) {
     layout = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) -> std::string {
                if (buffer.role != Role::temporary || buffer.on_stack) return "";
-               const std::string room = cat("room[", buffer.slot, "]");
+               const std::string room = cat("bt_room[", buffer.slot, "]");
                const std::string more = support.use("bt_max", DType::Int64);
                return cat(room, " = ", more, "(", room, ", ", product(buffer, lengths), ");");
              }).body();
     layout = cat("// Where each temporary begins in the workspace, and how long that is.\nstatic int64_t ", name,
-                 "_layout(", with(file.given(false), "int64_t *starts"), ") {\n", file.unused(layout),
-                 "  int64_t room[", slots, "] = {0}, end = 0;\n", layout, "  for (int k = 0; k < ", slots,
-                 "; ++k) {\n    starts[k] = end;\n    if (room[k] > 0) end += (room[k] + 63) / 64 * 64;\n  }\n  return "
-                 "end;\n}\n\n");
+                 "_layout(", with(file.given(false), "int64_t *bt_starts"), ") {\n", file.unused(layout),
+                 "  int64_t bt_room[", slots, "] = {0}, bt_end = 0;\n", layout, "  for (int k = 0; k < ", slots,
+                 "; ++k) {\n    bt_starts[k] = bt_end;\n    if (bt_room[k] > 0) bt_end += (bt_room[k] + 63) / 64 * "
+                 "64;\n  }\n  return bt_end;\n}\n\n");
   }
   std::string sizes = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) {
                         std::string text;
@@ -297,8 +310,8 @@ ExportedText export_text(const program::Program& exported, const Signature& sign
                         return text;
                       }).body();
   if (slots)
-    sizes += cat("  int64_t starts[", slots, "];\n  size->workspace = ", name, "_layout(",
-                 with(file.given_names(), "starts"), ");\n");
+    sizes += cat("  int64_t bt_starts[", slots, "];\n  size->workspace = ", name, "_layout(",
+                 with(file.given_names(), "bt_starts"), ");\n");
   else
     sizes += "  size->workspace = 0;\n";
   sizes = cat("void ", name, "_sizes(", with(file.given(false), cat(name, "_size *size")), ") {\n", file.unused(sizes),

@@ -106,39 +106,26 @@ bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(
 
 bool is_word(std::string_view text) { return std::all_of(text.begin(), text.end(), is_word_character); }
 
-bool mentions(std::string_view text, std::string_view word) {
-  const auto is_part = [&](std::size_t at) { return at < text.size() && is_word_character(text[at]); };
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
-    if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
-  return false;
-}
-
-Names::Names() {
-  for (const char* word :
-       {// keywords
-        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
-        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
-        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm",
-        "typeof", "alignas", "alignof", "class", "template", "namespace", "operator", "new", "delete", "this",
-        // short names of the headers
-        "bool", "true", "false", "main", "signgam", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "exp", "exp2", "expm1",
-        "log", "log2", "log10", "log1p", "logb", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
-        "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "tgamma", "cbrt", "floor", "ceil", "trunc", "round",
-        "rint", "nearbyint", "fmod", "remainder", "pow", "hypot", "copysign", "fmin", "fmax", "fma", "fdim", "fabs",
-        "sqrt", "abs", "div", "labs", "memcpy", "memset", "memmove", "malloc", "free", "exit", "rand", "qsort",
-        "bsearch", "NULL", "NAN", "INFINITY", "nan", "frexp", "ldexp", "modf", "isnan", "isinf", "isfinite", "signbit",
-        "index", "rindex", "scalb", "drem", "significand", "infinity", "finite", "linux", "unix", "i386", "I",
-        // names used in generated files
-        "frame", "workspace", "sizes", "status"})
-    taken_.insert(word);
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text.substr(at, 2) == "//") {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (!is_word_character(text[at])) {
+      ++at;
+    } else {
+      const std::size_t start = at;
+      while (at < text.size() && is_word_character(text[at])) ++at;
+      out.push_back(text.substr(start, at - start));
+    }
+  }
+  return out;
 }
 
 std::string Names::take(std::string_view wanted) {
-  const std::string base = identifier(wanted);
+  const std::string given = identifier(wanted), base = has_reserved_beginning(given) ? "x_" + given : given;
   std::string name = base;
-  // The prefix bt_ is reserved for the functions that come with the code.
-  if (base.starts_with("bt_")) name = "x_" + base;
-  for (int n = 2; !taken_.insert(name).second; ++n) name = cat(base, "_", n);
+  for (int n = 2; is_reserved(name) || !taken_.insert(name).second; ++n) name = cat(base, "_", n);
   return name;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "bitale/core/dtype.hpp"
 #include "program/expr.hpp"
@@ -17,10 +18,13 @@ std::string_view unsigned_type(DType dtype);  // in which integers of this dtype
 // `payload` as in a constant expression.
 std::string constant_text(DType dtype, std::int64_t payload);
 
-// Unique identifiers: each is given out once, and none is a word of C or of its headers.
+// Whether no identifier may be this word: keywords of C and C++, and names of their headers (reserved_words.cpp).
+bool is_reserved(std::string_view word);
+bool has_reserved_beginning(std::string_view word);
+
+// Unique identifiers: each is given out once, and none is reserved.
 class Names {
  public:
-  Names();
   // `wanted` as an identifier, with a number appended if it is taken.
   std::string take(std::string_view wanted);
   void give_back(const std::string& name) { taken_.erase(name); }
@@ -30,8 +34,8 @@ class Names {
 };
 std::string identifier(std::string_view text);
 bool is_word(std::string_view text);  // letters, digits and _ only
-// Whether the text contains this word.
-bool mentions(std::string_view text, std::string_view word);
+// The words and numbers of a text of C outside of its comments.
+std::vector<std::string_view> words_of(std::string_view text);
 
 // A text and how tightly it binds, so that parentheses are written where C, or its reader, needs them.
 struct Text {

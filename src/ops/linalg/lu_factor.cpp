@@ -29,8 +29,26 @@ void permute_by_pivots(std::int64_t n, std::int64_t inverse, const std::int32_t*
   }
 }
 
-const runtime::RegisterFunctions pivot_functions{
-    runtime::runtime_function("bt_pivots", permute_by_pivots, "n inverse pivots out")};
+constexpr std::string_view pivots_c =
+    R"(// The order of rows of which row i was exchanged with row pivots[i]; `inverse`: where each row went.
+static void bt_pivots(int64_t n, int64_t inverse, const int32_t *pivots, int64_t *out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = i;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = inverse ? step : n - 1 - step, other = pivots[i], kept = out[i];
+    if (other < 0 || other >= n) continue;
+    out[i] = out[other];
+    out[other] = kept;
+  }
+}
+)";
+
+runtime::RuntimeFunction pivots_row() {
+  auto row = runtime::runtime_function("bt_pivots", permute_by_pivots, "n inverse pivots out");
+  row.c_text = pivots_c;
+  return row;
+}
+
+const runtime::RegisterFunctions pivot_functions{pivots_row()};
 
 class LUFactor final : public DecompositionOp, public EmitsTensors {
  public:

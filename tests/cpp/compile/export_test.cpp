@@ -13,7 +13,9 @@
 #include "bitale/bitale.hpp"
 #include "bitale/compile/export.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/rewriting/rules.hpp"
 #include "ops/registry.hpp"
+#include "rewriting/database.hpp"
 #include "support/directory.hpp"
 
 using namespace bitale;
@@ -40,13 +42,30 @@ std::vector<std::string> compilers() {
   return out;
 }
 
-constexpr const char* strict = " -Wall -Wextra -Werror -std=c99 -pedantic ";
+// The output of the compiler, or nothing if it succeeds. The arguments are passed in a file, since they may be many.
+std::string compile_errors(const std::string& compiler, const std::string& arguments, const std::string& folder,
+                           const std::string& language = "-std=c99") {
+  const std::string log_file = folder + "/log", argument_file = folder + "/arguments";
+  std::ofstream(argument_file) << "-Wall -Wextra -Werror -pedantic " << language << " " << arguments;
+  const bool ok = std::system(cat(compiler, " @", argument_file, " >", log_file, " 2>&1").c_str()) == 0;
+  return ok ? "" : cat(compiler, " ", language, ":\n", contents(log_file));
+}
 
-// The output of the compiler, or nothing if it succeeds.
-std::string compile_errors(const std::string& compiler, const std::string& arguments, const std::string& folder) {
-  const std::string log_file = folder + "/log";
-  const bool ok = std::system(cat(compiler, strict, arguments, " >", log_file, " 2>&1").c_str()) == 0;
-  return ok ? "" : cat(compiler, " ", arguments, ":\n", contents(log_file));
+// Checks that files of C, and the headers beside them as C++, compile without a warning.
+void check_files(const std::vector<std::string>& sources, const std::string& folder) {
+  std::string all, headers;
+  for (auto& source : sources) {
+    all += source + " ";
+    headers += source.substr(0, source.size() - 1) + "h ";
+  }
+  for (auto& compiler : compilers()) {
+    const std::string trouble = compile_errors(compiler, "-fsyntax-only " + all, folder);
+    CHECK_MESSAGE(trouble.empty(), trouble);
+    for (const char* language : {"-std=c++11 -x c++", "-std=c++20 -x c++"}) {
+      const std::string of_headers = compile_errors(compiler, "-fsyntax-only " + headers, folder, language);
+      CHECK_MESSAGE(of_headers.empty(), of_headers);
+    }
+  }
 }
 
 // The functions of an exported file, compiled and loaded.
@@ -187,27 +206,108 @@ TEST_CASE("export: errors name an invalid identifier") {
   CHECK(error_message(function({x}, {x + 1.0}), {.name = "2x"}).find("`2x`") != std::string::npos);
 }
 
-TEST_CASE("export: ops of the registry compile; all samples with BITALE_TEST_C=all") {
-  const char* all = std::getenv("BITALE_TEST_C");
-  const std::size_t stride = all && std::string(all) == "all" ? 1 : 97;
+TEST_CASE("export: no name of an input, a result or a function clashes with C, C++ or their headers") {
+  constexpr std::string_view words =
+      "auto break case char const continue default do double else enum extern float for goto if inline int long "
+      "register "
+      "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while and and_eq "
+      "alignas alignof asm bitand bitor bool catch char16_t char8_t class co_await compl concept consteval constexpr "
+      "constinit const_cast decltype delete dynamic_cast explicit export false friend mutable namespace new noexcept "
+      "not "
+      "not_eq nullptr operator or or_eq private protected public reinterpret_cast requires static_assert static_cast "
+      "template this thread_local throw true try typeid typename typeof using virtual wchar_t xor xor_eq "
+      "size sizes workspace starts room end code k lane status int64_t uint8_t int32_t size_t intmax_t INT64_MIN "
+      "INT64_C "
+      "UINT64_C SIZE_MAX NULL NAN INFINITY HUGE_VAL FP_NAN M_PI M_1 isnan signbit math stdint errno complex std "
+      "log logf logl sin sinh exp2 sqrt fabs frexp ldexp lgamma tgamma gamma y0 y1 jn div abs labs pow remainder "
+      "printf malloc free memcpy strlen write read time index signal exit abort rand qsort strdup alloca ffs stpcpy "
+      "main linux unix bt_div_i64 bt_starts bt_x x x_n0 fn fn_size fn_sizes fn_layout fn_message x_size _x __x 2x";
   const testing::TemporaryDirectory directory;
-  std::string files;
-  std::size_t count = 0, exported = 0;
-  for (auto& entry : op_registry())
-    for (auto& sample : entry.samples()) {
-      if (count++ % stride != 0) continue;
-      const Variables outputs = sample.node.outputs();
-      try {
-        const Function f =
-            function(graph_inputs(outputs), outputs, {.mode = Mode("vm", "None"), .on_unused_input = "ignore"});
-        files += " " + export_c(f, directory.path(), {.name = cat("f", exported)})[0];
-        ++exported;
-      } catch (const NotImplementedError&) {
-      }
+  std::vector<std::string> sources;
+  // Each word is the name of an input beside all others, that of a result, and that of a function.
+  const Variable m = matrix("m");
+  Variables inputs{m}, results{softmax(dot(exp(m), m)) + log(cumsum(m, 0))};
+  Variable total = sum(results[0]);
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    const std::string word(words.substr(at, end - at));
+    at = end + 1;
+    inputs.push_back(vector(word));
+    total = total + sum(inputs.back());
+    results.push_back(sin(inputs.back()) + log(exp2(m)));
+    results.back().set_name(word);
+    const Function own = function({inputs.back(), m}, {results.back()}, {.name = word});
+    sources.push_back(export_c(own, cat(directory.path(), "/", sources.size()))[0]);
+  }
+  const auto add = [&](const Variables& given, const Variables& outputs) {
+    const Function f = function(given, outputs, {.on_unused_input = "ignore"});
+    sources.push_back(export_c(f, cat(directory.path(), "/", sources.size()), {.name = "fn"})[0]);
+  };
+  add(inputs, {total});
+  add(inputs, results);
+  check_files(sources, directory.path());
+}
+
+// What rewriting makes of a function can be exported where the function can: all that a rule may introduce has C code.
+TEST_CASE("export: ops of the registry and samples of rules compile, rewritten; all with BITALE_TEST_C=all") {
+  const char* all = std::getenv("BITALE_TEST_C");
+  const std::size_t stride = all && std::string(all) == "all" ? 1 : 41;
+  const testing::TemporaryDirectory directory;
+  std::vector<std::string> sources;
+  std::size_t count = 0;
+  // What can't be exported, or nothing.
+  const auto trouble_of = [&](const Variables& outputs, const std::string& optimizer) -> std::string {
+    try {
+      const Function f =
+          function(graph_inputs(outputs), outputs, {.mode = Mode("vm", optimizer), .on_unused_input = "ignore"});
+      sources.push_back(export_c(f, directory.path(), {.name = cat("f", sources.size())})[0]);
+    } catch (const NotImplementedError& error) {
+      return error.what();
     }
-  CHECK(exported > 0);
-  for (auto& compiler : compilers()) {
-    const std::string trouble = compile_errors(compiler, "-fsyntax-only" + files, directory.path());
+    return {};
+  };
+  const auto check = [&](const Variables& outputs) {
+    if (!trouble_of(outputs, "None").empty()) return;
+    const std::string trouble = trouble_of(outputs, "fast_run");
     CHECK_MESSAGE(trouble.empty(), trouble);
+  };
+  for (auto& entry : op_registry())
+    for (auto& sample : entry.samples())
+      if (count++ % stride == 0) check(sample.node.outputs());
+  for (const auto& rule : rewriting::OptDB::instance().rules())
+    for (auto& sample : rule->samples())
+      if (count++ % stride == 0) check({sample()});
+  CHECK(sources.size() > 20);
+  check_files(sources, directory.path());
+}
+
+TEST_CASE("export: systems that share a factorization") {
+  const testing::TemporaryDirectory directory;
+  const Variable a = matrix("a"), b = matrix("b"), d = vector("d"), e = vector("e");
+  const Variable x = solve(a, b), inverse = inv(a);
+  const Variable of_diagonals = solve_tridiagonal(-0.5 * e, d, e, b);
+  const Variable grads[] = {grad(sum(x), a), grad(sum(inverse), a), grad(sum(sqr(of_diagonals)), d)};
+  const Variables outputs{grads[0], grads[1], grads[2], x + solve(transpose(a), b), det(a) * inverse};
+  const Function f = function({a, b, d, e}, outputs, {.name = "shared"});
+  const auto files = export_c(f, directory.path());
+  check_files({files[0]}, directory.path());
+  for (auto& compiler : compilers()) {
+    const Library library(compiler, "-O2", directory.path(), "shared");
+    using Shared =
+        int(const double*, std::int64_t, std::int64_t, const double*, std::int64_t, std::int64_t, const double*,
+            std::int64_t, const double*, std::int64_t, double*, double*, double*, double*, double*, void*);
+    const auto shared = library.find<Shared>("shared");
+    for (const std::int64_t n : {1, 2, 3, 7, 40}) {
+      const Array given[] = {numbers({n, n}, 1.7), numbers({n, 2}, 0.9), numbers({n}, 2.3), numbers({n - 1}, 0.4)};
+      const Results expected = f({given[0], given[1], given[2], given[3]});
+      const auto data = [&](int i) { return static_cast<const double*>(given[i].data()); };
+      std::vector<Array> out;
+      for (auto& each : expected) out.push_back(Array::empty(DType::Float64, each.shape()));
+      const auto to = [&](int i) { return static_cast<double*>(out[std::size_t(i)].mutable_data()); };
+      std::vector<double> workspace(100000);
+      CHECK(shared(data(0), n, n, data(1), n, 2, data(2), n, data(3), n - 1, to(0), to(1), to(2), to(3), to(4),
+                   workspace.data()) == 0);
+      for (std::size_t i = 0; i < out.size(); ++i) CHECK(allclose(out[i], expected[i], 1e-6, 1e-8));
+    }
   }
 }
