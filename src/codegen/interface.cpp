@@ -98,6 +98,7 @@ std::vector<std::string> Interface::codes() const {
   std::vector<std::string> out = program.checks;
   for (auto& fixed : fixed_lengths()) out.push_back(fixed.message);
   out.push_back("a length would be negative");
+  out.push_back(cat("workspace is NULL, and ", signature.name, "_sizes asks for one"));
   for (auto& text : out)
     for (char& c : text)
       if (std::iscntrl(static_cast<unsigned char>(c)) || c == '\\') c = ' ';

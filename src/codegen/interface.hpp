@@ -47,8 +47,10 @@ struct Interface {
     std::string message;
   };
   std::vector<FixedLength> fixed_lengths() const;
-  // The code for a negative length. It follows the codes of the Program's checks and those of fixed lengths.
+  // The codes for a negative length, and for NULL where a workspace is needed. They follow the codes of the Program's
+  // checks and those of fixed lengths.
   int negative_length() const;
+  int no_workspace() const { return negative_length() + 1; }
   // The messages of the codes, from code 1 on.
   std::vector<std::string> codes() const;
 

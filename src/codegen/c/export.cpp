@@ -152,8 +152,8 @@ class BodyEmitter final : public ExportEmitter {
       start += cat("  if (!(", file_.lengths[fixed.input][fixed.axis], " == ", fixed.length, ")) return ", ++code,
                    ";  // ", fixed.message, "\n");
     if (slots)
-      start += cat("  int64_t bt_starts[", slots, "];\n  ", file_.signature.name, "_layout(",
-                   with(file_.given_names(), "bt_starts"), ");\n");
+      start += cat("  int64_t bt_starts[", slots, "];\n  if (", file_.signature.name, "_layout(",
+                   with(file_.given_names(), "bt_starts"), ") > 0 && !workspace) return ", file_.no_workspace(), ";\n");
     else
       start += "  (void)workspace;\n";
     const std::string text = without_unused_numbers(start + statements());

@@ -167,6 +167,11 @@ class Wrapper {
                  code, "\ngood", code, ":\n");
     }
     out += fill_frame();
+    out +=
+        cat("  %needed = load i64, ptr %sizes\n  %needs = icmp sgt i64 %needed, 0\n"
+            "  %missing = icmp eq ptr %workspace, null\n  %fails = and i1 %needs, %missing\n"
+            "  br i1 %fails, label %nothing, label %something\nnothing:\n  ret i32 ",
+            interface_.no_workspace(), "\nsomething:\n");
     for (std::size_t i = 0; i < interface_.output_names.size(); ++i)
       if (interface_.output_buffers[i] >= 0) out += set_data(interface_.output_buffers[i], cat("%o", i));
     std::int64_t word = sizes_.header_words;

@@ -63,6 +63,10 @@ std::string CheckAndRaise::label() const {
   return cat("CheckAndRaise{", exc_type.substr(exc_type.rfind(':') + 1), "(", short_text(msg), ")}");
 }
 
+std::string CheckAndRaise::check_text() const {
+  return msg.empty() ? cat(exc_type, ": a condition does not hold") : msg;
+}
+
 void CheckAndRaise::raise() const {
   for (auto& known : error_classes)
     if (known.name == exc_type) known.raise(msg);
@@ -85,7 +89,7 @@ void CheckAndRaise::perform(const Apply&, std::span<const Array> in, std::span<A
 }
 
 bool CheckAndRaise::emit(Lowering& to, const Apply& node) const {
-  for (int k = 1; k < int(node.inputs().size()); ++k) to.expect(to.in(k), label());
+  for (int k = 1; k < int(node.inputs().size()); ++k) to.expect(to.in(k), check_text());
   std::vector<int> order(std::size_t(node.output().ndim()));
   std::iota(order.begin(), order.end(), 0);
   to.permute(0, 0, order);
@@ -93,7 +97,8 @@ bool CheckAndRaise::emit(Lowering& to, const Apply& node) const {
 }
 
 void CheckAndRaise::emit_tensors(TensorLowering& to, const Apply& node) const {
-  for (int k = 1; k < int(node.inputs().size()); ++k) to.require(to.builder().convert(to.in(k), DType::Bool), label());
+  for (int k = 1; k < int(node.inputs().size()); ++k)
+    to.require(to.builder().convert(to.in(k), DType::Bool), check_text());
   to.out(0, to.in(0));
 }
 

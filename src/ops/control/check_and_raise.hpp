@@ -21,6 +21,7 @@ class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public 
   std::string_view name() const override { return "CheckAndRaise"; }
   ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override;
+  std::string check_text() const;  // what is wrong where a condition does not hold
   bool is_assert() const { return exc_type == "AssertionError"; }
   [[noreturn]] void raise() const override;
 

@@ -168,11 +168,17 @@ TEST_CASE("export: gcc and clang compile the code without a warning, and it comp
         for (auto& thread : threads) thread.join();
         for (auto& ok : all) CHECK(ok);
       }
-      const double one[2] = {1, 2};
-      CHECK(model(one, 2, one, 1, 1, 0.5, nullptr, nullptr, nullptr, nullptr, nullptr) != 0);
       const auto message = library.find<const char*(int)>("model_message");
-      CHECK(std::string(message(model(one, 2, one, 1, 1, 0.5, nullptr, nullptr, nullptr, nullptr, nullptr)))
-                .find("length") != std::string::npos);
+      const auto message_of = [&](std::int64_t columns, void* workspace) -> std::string {
+        const double two[2] = {1, 2};
+        double rows[2], total, product;
+        std::int64_t sorted[2];
+        return message(model(two, 2, two, 1, columns, 0.5, &total, rows, &product, sorted, workspace));
+      };
+      std::vector<char> workspace(100000);
+      CHECK(message_of(2, workspace.data()) == "no error");
+      CHECK(message_of(1, workspace.data()).find("length") != std::string::npos);
+      CHECK(message_of(2, nullptr) == "workspace is NULL, and model_sizes asks for one");
     }
 }
 

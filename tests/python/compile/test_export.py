@@ -125,6 +125,34 @@ def test_errors_of_export_object(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+@pytest.mark.parametrize("form", ["c", "object"])
+def test_codes_have_messages_also_where_there_is_no_workspace(tmp_path, form):
+    m = pt.dmatrix("m")
+    checked = bitale.raise_op.CheckAndRaise(ValueError, "m must have a row at least")(
+        m, m.shape[0] > 0
+    )
+    f = bitale.function([m], pt.dot(pt.dot(checked, m), m), name="cube")
+    source, header = (f.export_c if form == "c" else f.export_object)(tmp_path)[:2]
+    text = Path(header).read_text()
+    assert "m must have a row at least\n" in text and "CheckAndRaise" not in text
+    library = str(tmp_path / "libcube.so")
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-lm", "-o", library], check=True)
+    cube = ctypes.CDLL(library)
+    cube.cube_message.restype = ctypes.c_char_p
+    out, numbers = (ctypes.c_double * 4)(), (ctypes.c_double * 4)(1, 2, 3, 4)
+
+    def message(rows, columns, workspace):
+        lengths = ctypes.c_int64(rows), ctypes.c_int64(columns)
+        return cube.cube_message(cube.cube(numbers, *lengths, out, workspace)).decode()
+
+    room = ctypes.create_string_buffer(1000)
+    assert message(2, 2, room) == "no error" and list(out) == [37, 54, 81, 118]
+    assert message(2, 2, None) == "workspace is NULL, and cube_sizes asks for one"
+    assert "dot" in message(1, 2, room)
+    assert message(0, 0, None) == "m must have a row at least"
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 @pytest.mark.parametrize(
     "n, below, above", [(1, 0, 0), (5, 1, 1), (40, 2, 0), (40, 0, 3), (40, 3, 5)]
 )
