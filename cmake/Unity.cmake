@@ -23,6 +23,6 @@ if(BITALE_UNITY)
   add_library(bitale_runtime OBJECT ${runtime_sources})
   # Files whose private names hide a name of the library are compiled separately.
   set_source_files_properties(src/ops/elementwise/exact.cpp src/rules/stable_logs.cpp src/program/verify.cpp src/codegen/outlined_loops.cpp
-    src/codegen/index_runs.cpp src/codegen/interface.cpp src/codegen/llvm/generate.cpp src/runtime/random/rows.cpp
+    src/program/index_runs.cpp src/codegen/interface.cpp src/codegen/llvm/generate.cpp src/runtime/random/rows.cpp
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()

@@ -129,6 +129,7 @@ class ProgramDigester {
     add(parallel_cost);
     add(lane_order.element_bytes);
     add(lane_order.accumulators);
+    add(lane_order.in_sequence);
     add(schedule);
   }
   void add(const program::Schedule& schedule) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/index_runs.hpp"
 #include "program/detach.hpp"
+#include "program/index_runs.hpp"
 #include "program/lane_order.hpp"
 #include "program/math/scale.hpp"
 #include "program/steps.hpp"
@@ -32,10 +32,9 @@ constexpr std::int64_t min_traffic = 1 << 16;     // bytes: loops that are known
 
 // ---- lanes and the order of sums ------------------------------------------------------------------------------------
 
-Schedule lanes_of(const Loop& loop, const Buffers& prefixes, int vector_bytes, std::size_t& size) {
+Schedule lanes_of(const Loop& loop, const Buffers& prefixes, int vector_bytes) {
   const program::LaneBody body = program::lane_body(loop, prefixes);
   const program::LaneOrder order = loop.lane_order ? loop.lane_order : body.order;
-  size = body.size;
   Schedule out;
   out.lanes = std::min(max_lanes, std::max(2, vector_bytes / order.element_bytes));
   const bool known = loop.extent.is_constant();
@@ -155,9 +154,9 @@ class Scheduler {
 
  private:
   void schedule(Loop& loop) const {
-    std::size_t size = 0;
-    loop.schedule = lanes_of(loop, prefixes_, vector_bytes_, size);
-    loop.schedule.runs_of = step_with_index_runs(program_, loop, size);
+    loop.schedule = lanes_of(loop, prefixes_, vector_bytes_);
+    if (loop.schedule.lanes >= program::lanes_of_runs && !loop.schedule.single_pass)
+      loop.schedule.runs_of = program::step_with_index_runs(program_, loop);
     loop.schedule.streamed = streamed_by(program_, loop, streamable_);
   }
 

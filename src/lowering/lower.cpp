@@ -49,8 +49,7 @@ constexpr Pass passes_of_steps[] = {
 constexpr Pass passes_of_programs[] = {
     {"lanes", [](Program& program, const PassContext& with) { batch_lanes(program, with.declare, with.lengths); }},
     {"promote", [](Program& program, const PassContext& with) { promote_elements(program, with.declare); }},
-    {"blocks", [](Program& program,
-                  const PassContext& with) { block_products(program, with.declare, with.lengths, with.parallel); }},
+    {"blocks", [](Program& program, const PassContext& with) { block_products(program, with.declare, with.lengths); }},
     {"jam", [](Program& program, const PassContext& with) { unroll_and_jam(program, with.declare); }},
     {"short", [](Program& program, const PassContext& with) { short_loops(program, with.declare); }},
     {"collapse",

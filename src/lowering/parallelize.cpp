@@ -6,17 +6,21 @@
 //     same order (innermost loops add in a tree whose branches are chunks: codegen ensures that);
 //   - a loop that accumulates rows into a row is split into bands of columns; if it also does other things, it is split
 //     into two loops, and so is one that adds what is long to compute at indices from memory;
+//   - the loop with which blocks of rows begin is taken out of them, as a loop over all rows;
 //   - functions called in a loop write to consecutive blocks of memory, one for each iteration, or to scratch that is
 //     private to the worker; whether all of them succeed is a truth value that iterations combine.
-// Scatters, prefix scans and everything else that must run in order are left unchanged.
+// Scatters, prefix scans and everything else that must run in order are left unchanged. In which order sums are added
+// was decided before: the parts of a loop keep the order that it had (Loop::lane_order).
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "bitale/core/text.hpp"
 #include "lowering/passes.hpp"
+#include "program/index_runs.hpp"
 #include "program/lane_order.hpp"
 #include "program/steps.hpp"
+#include "program/substitute.hpp"
 #include "runtime/functions.hpp"
 
 namespace bitale::lowering {
@@ -176,7 +180,10 @@ class Parallelizer {
     for (std::size_t at = 0; at < program_.steps.size(); ++at) {
       Step& step = program_.steps[at];
       Steps after;
-      if (auto* loop = program::as_loop(step)) parallelize(*loop, at, after);
+      if (auto* loop = program::as_loop(step)) {
+        if (auto first = take_out_first(*loop, at)) steps.push_back(std::move(*first));
+        parallelize(*loop, at, after);
+      }
       steps.push_back(std::move(step));
       for (auto& each : after) steps.push_back(std::move(each));
     }
@@ -391,6 +398,189 @@ class Parallelizer {
     after.push_back({std::move(adding)});
   }
 
+  // ---- the order of sums ----
+  // In which order a vector loop adds: by lanes, and at one looked-up offset by runs.
+  struct SumOrder {
+    program::LaneOrder lanes;
+    Expr runs;
+  };
+  SumOrder order_of(const Loop& loop) const {
+    return loop.vector ? SumOrder{program::lane_order_of(loop), runs_of(loop)} : SumOrder();
+  }
+  Expr runs_of(const Loop& loop) const {
+    const int step = program::step_with_index_runs(program_, loop);
+    if (step < 0) return {};
+    const auto& sum = std::get<program::Accumulate>(loop.body[std::size_t(step)].what);
+    return program::offset_of(program_, sum.buffer, sum.at);
+  }
+  // Makes a part of a loop add as the whole did. Returns whether that is possible.
+  bool keep_order(const SumOrder& order, Loop& part) const {
+    if (!part.vector) return true;
+    part.lane_order = order.lanes;
+    const Expr runs = runs_of(part);
+    if (!runs.defined() || runs == order.runs) return true;
+    part.lane_order.in_sequence = true;
+    return !order.runs.defined() || std::none_of(part.body.begin(), part.body.end(), [&](const Step& step) {
+      const auto* sum = std::get_if<program::Accumulate>(&step.what);
+      return sum && program::offset_of(program_, sum->buffer, sum->at) == order.runs;
+    });
+  }
+
+  // ---- blocks of rows ----
+  // Blocks of rows that begin with a loop over the rows of a block: the loop over all rows, taken out of them, if it
+  // may run in chunks. What it hands to the rest is stored for all rows.
+  std::optional<Step> take_out_first(Loop& blocks, std::size_t at) {
+    const auto* first_loop = blocks.body.size() > 1 ? program::as_loop(blocks.body[0]) : nullptr;
+    if (!first_loop || first_loop->until.defined() || !first_loop->carries.empty() || blocks.until.defined()) return {};
+    const auto rows = rows_of_blocks(blocks, first_loop->extent);
+    if (!rows) return {};
+    Loop first = *first_loop, rest = blocks;
+    rest.body.erase(rest.body.begin());
+    const Footprint of_all(blocks), of_first(first), of_rest(rest);
+    if (!of_first.only_simple_steps || reads_made_by(of_rest, first)) return {};
+    const Expr row = first.index, in_whole = rows->start + row;
+    std::unordered_set<std::int64_t> narrow;  // the buffers that it writes and that have the rows of a block
+    for (auto& [buffer, accesses] : of_first.accesses) {
+      const auto all_at = [&](const Footprint& footprint, Expr index) {
+        const auto found = footprint.accesses.find(buffer);
+        return found == footprint.accesses.end() ||
+               std::all_of(found->second.begin(), found->second.end(), [&](const Access& access) {
+                 return !access.is_block && !access.at.empty() && access.at[0] == index;
+               });
+      };
+      if (of_first.is_written(buffer)) {
+        if (all_at(of_first, in_whole) && all_at(of_rest, in_whole)) continue;
+        if (!of_rest.accesses.contains(buffer) && is_private(buffer, at) &&
+            of_first.stores_before_use(buffer, first.index) && of_all.stores_before_use(buffer, blocks.index))
+          continue;
+        const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+        if (!all_at(of_first, row) || !(shape[0] == rows->in_block) || !is_private(buffer, at) ||
+            !of_all.stores_before_use(buffer, blocks.index))
+          return {};
+        narrow.insert(buffer);
+      } else if (of_rest.accesses.contains(buffer) && of_rest.is_written(buffer)) {
+        return {};
+      }
+    }
+    if (narrow.empty() || !only_in_rows(first, blocks.index, in_whole, narrow)) return {};
+
+    const Expr all = declare_.index("i", rows->count);
+    keep_orders(first, [&] {
+      for (auto& step : first.body) substitute_in(step, {{in_whole.id(), all}, {row.id(), all}});
+    });
+    first.index = all;
+    first.extent = rows->count;
+    const Footprint moved(first);
+    if (!can_run_in_chunks(first, moved, at)) return {};
+    for (const std::int64_t buffer : narrow) {
+      program_.buffers[std::size_t(buffer)].shape[0] = rows->count;
+      buffers_.at(buffer).last = at + 1;  // no worker has it for itself
+    }
+    keep_orders(rest, [&] { move_rows(rest.body, *rows, blocks.index, narrow); });
+    blocks = std::move(rest);
+    Steps after;  // of sums, of which there are none
+    mark(first, moved, after);
+    return Step{std::move(first)};
+  }
+
+  struct RowsOfBlocks {
+    Expr count, in_block, start;  // of all rows; of a block's, and where it starts
+  };
+  // None where the loop does not go through blocks of rows, of which one has min(in_block, count - start).
+  std::optional<RowsOfBlocks> rows_of_blocks(const Loop& blocks, Expr extent) const {
+    if (extent.code() != Code::min) return {};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Expr in_block = extent.argument(k), left = extent.argument(1 - k), start = blocks.index * in_block;
+      if (!is_fixed(in_block) || left.code() != Code::sub || !(left.argument(1) == start)) continue;
+      const Expr count = left.argument(0);
+      if (is_fixed(count) && blocks.extent == (count + (in_block - 1)) / in_block)
+        return RowsOfBlocks{count, in_block, start};
+    }
+    return {};
+  }
+
+  // Whether the loop reads variables that are defined there.
+  static bool reads_made_by(const Footprint& there, const Loop& loop) {
+    bool found = false;
+    program::ExprWalk walk;
+    program::visit_steps(loop.body, [&](const Step& step) {
+      program::for_each_expr(step, [&](const Expr& root) {
+        walk(root, [&](Expr expr) { found |= expr.code() == Code::var && there.made.contains(expr.payload()); });
+      });
+    });
+    return found;
+  }
+
+  // Whether the loop uses the number of the block, and its own index, for the number of a row only.
+  static bool only_in_rows(const Loop& loop, Expr block, Expr in_whole,
+                           const std::unordered_set<std::int64_t>& narrow) {
+    std::vector<Expr> roots;
+    program::visit_steps(loop.body, [&](const Step& step) {
+      const Expr* own = nullptr;  // where the loop's index may be: the first of such a buffer
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.at && narrow.contains(access.buffer)) own = access.at->data();
+      });
+      program::for_each_expr(step, [&](const Expr& root) {
+        if (&root != own) roots.push_back(root);
+      });
+    });
+    bool all = true;
+    program::ExprWalk walk;
+    for (std::size_t k = 0; k < roots.size(); ++k)
+      walk(roots[k], [&](Expr expr) {
+        all &= !(expr == block) && !(expr == loop.index);
+        if (expr == in_whole) return false;
+        if (expr.code() != Code::load || !narrow.contains(expr.payload())) return true;
+        const auto at = program::arguments_of(expr);
+        roots.insert(roots.end(), at.begin() + 1, at.end());
+        return false;
+      });
+    return all;
+  }
+
+  // Element [i, ...] of a block becomes [start + i, ...] of the whole.
+  void move_rows(Steps& steps, const RowsOfBlocks& rows, Expr block, const std::unordered_set<std::int64_t>& narrow) {
+    const Expr start = rows.start;
+    program::Rebuild moved([&](Expr expr, std::span<const Expr> arguments) {
+      if (expr.code() != Code::load || !narrow.contains(expr.payload()))
+        return program::with_arguments(expr, arguments);
+      std::vector<Expr> at(arguments.begin(), arguments.end());
+      at[0] = start + at[0];
+      return pool_.load(expr.payload(), expr.dtype(), at);
+    });
+    program::visit_steps(steps, [&](Step& step) {
+      program::for_each_expr(step, [&](Expr& root) { root = moved(root); });
+      program::for_each_access(step, [&](const program::MutableAccess& access) {
+        if (access.at && narrow.contains(access.buffer)) access.at->front() = start + access.at->front();
+      });
+      auto* call = std::get_if<program::Call>(&step.what);
+      if (!call) return;
+      for (auto& argument : call->arguments) {
+        auto* memory = std::get_if<program::BufferArgument>(&argument);
+        if (!memory || !narrow.contains(memory->buffer)) continue;
+        Expr elements = rows.in_block;
+        const auto& shape = program_.buffers[std::size_t(memory->buffer)].shape;
+        for (std::size_t axis = 1; axis < shape.size(); ++axis) elements = elements * shape[axis];
+        const Expr offset = block * elements;
+        memory->offset = memory->offset.defined() ? memory->offset + offset : offset;
+      }
+    });
+  }
+
+  // Changes expressions of the steps in a loop; its vector loops add in the same order as before.
+  void keep_orders(Loop& loop, const std::function<void()>& change) {
+    std::vector<SumOrder> orders;
+    const auto visit = [&](const auto& each) {
+      program::visit_steps(loop.body, [&](Step& step) {
+        if (auto* inner = program::as_loop(step)) each(*inner);
+      });
+    };
+    visit([&](const Loop& inner) { orders.push_back(order_of(inner)); });
+    change();
+    std::size_t k = 0;
+    visit([&](Loop& inner) { keep_order(orders[k++], inner); });
+  }
+
   // ---- accumulating rows into a row ----
   // Moves row[j] += ... out of `for i: ..., for j: row[j] += ..., ...`, into nests that come after it. The addend is
   // recomputed there if that is possible and cheap, or stored if there is much else to compute.
@@ -403,7 +593,7 @@ class Parallelizer {
         body.push_back(std::move(step));
         continue;
       }
-      const program::LaneOrder order = inner->vector ? program::lane_order_of(*inner) : program::LaneOrder();
+      const SumOrder order = order_of(*inner);
       Steps kept;
       for (auto& deep : inner->body) {
         auto* accumulate = std::get_if<program::Accumulate>(&deep.what);
@@ -425,8 +615,9 @@ class Parallelizer {
         nest.body.push_back({std::move(row)});
         out.push_back({std::move(nest)});
       }
-      if (kept.size() != inner->body.size()) inner->lane_order = order;
+      const bool is_less = kept.size() != inner->body.size();
       inner->body = std::move(kept);
+      if (is_less && !keep_order(order, *inner)) return {};
       if (!inner->body.empty()) body.push_back(std::move(step));
     }
     loop.body = std::move(body);
@@ -437,19 +628,18 @@ class Parallelizer {
   Steps take_out_scatters(Loop& loop, const Footprint& footprint) {
     Steps out;
     if (plain_operations(loop.body) < worth_storing) return out;
-    const program::LaneOrder order = loop.vector ? program::lane_order_of(loop) : program::LaneOrder();
+    const SumOrder order = order_of(loop);
     for (auto& step : loop.body) {
       auto* accumulate = std::get_if<program::Accumulate>(&step.what);
       if (!accumulate || footprint.accesses.at(accumulate->buffer).size() != 1) continue;
       StoredTemporary made = store_temporary({loop.extent}, {loop.index}, accumulate->value);
       Loop adding{loop.index, loop.extent, {}, {}, loop.vector};
       adding.body.push_back({program::Accumulate{accumulate->buffer, accumulate->at, accumulate->combiner, made.read}});
-      adding.lane_order = order;
+      keep_order(order, adding);
       out.push_back({std::move(adding)});
       step = std::move(made.store);
     }
-    if (!out.empty()) loop.lane_order = order;
-    return out;
+    return out.empty() || keep_order(order, loop) ? std::move(out) : Steps();
   }
 
   // Whether this is the only access to its buffer, at an index that depends on the inner loop's index alone.

@@ -23,8 +23,8 @@ void short_loops(Program& program, Declarations& declare);
 void unroll_and_jam(Program& program, Declarations& declare);
 // Turns small buffers in serial loops into variables.
 void promote_elements(Program& program, Declarations& declare);
-// Runs large products, and the loops that read them, in blocks of rows. Sums have the same bits if `parallel`.
-void block_products(Program& program, Declarations& declare, const Lengths& lengths, bool parallel);
+// Runs large products, and the loops that read them, in blocks of rows.
+void block_products(Program& program, Declarations& declare, const Lengths& lengths);
 // Merges loops over rows and columns into one loop over elements.
 void collapse_loops(Program& program, Declarations& declare, const Lengths& lengths);
 // Makes loops that read along both rows and columns go through tiles.

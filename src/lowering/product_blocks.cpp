@@ -37,8 +37,8 @@ bool touches(const Effects& effects, std::int64_t buffer) {
 
 class Blocker {
  public:
-  Blocker(Program& program, Declarations& declare, const Lengths& lengths, bool parallel)
-      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths), parallel_(parallel) {}
+  Blocker(Program& program, Declarations& declare, const Lengths& lengths)
+      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths) {}
 
   void run() {
     Steps& steps = program_.steps;
@@ -380,22 +380,15 @@ class Blocker {
     const Expr block = declare_.index("b", count), first = block * in_block;
     const Expr size = min(in_block, rows - first), row = declare_.index("i", size);
 
-    // Threads share the loop that a group begins with as a whole. Sums have the same blocks, and the same bits.
-    const bool first_is_whole = parallel_ && !group.by_product;
     Numbers narrowed;
     for (const std::int64_t buffer : group.by_row)
-      if (is_within(group, buffer) && !(first_is_whole && effects_[begin].writes.contains(buffer)))
-        narrowed.insert(buffer);
+      if (is_within(group, buffer)) narrowed.insert(buffer);
     for (const std::int64_t buffer : narrowed) program_.buffers[std::size_t(buffer)].shape[0] = in_block;
 
     Loop blocks{block, count, {}, {}, false};
     Steps before, deferred;
     for (const std::size_t at : group.members) {
       Step step = std::move(program_.steps[at]);
-      if (first_is_whole && at == begin) {
-        before.push_back(std::move(step));
-        continue;
-      }
       if (group.sums.contains(at)) {
         const auto sum = sum_over_rows(step, pool_);
         // In one block, the product writes them; without rows there is none, though a block has at least one.
@@ -531,7 +524,6 @@ class Blocker {
   program::ExprPool& pool_;
   Declarations& declare_;
   const Lengths& lengths_;
-  bool parallel_;
   std::vector<Effects> effects_;     // by top-level step
   std::vector<Effects> of_lengths_;  // by buffer
   int deferred_count_ = 0;
@@ -541,8 +533,8 @@ class Blocker {
 
 }  // namespace
 
-void block_products(Program& program, Declarations& declare, const Lengths& lengths, bool parallel) {
-  Blocker(program, declare, lengths, parallel).run();
+void block_products(Program& program, Declarations& declare, const Lengths& lengths) {
+  Blocker(program, declare, lengths).run();
 }
 
 }  // namespace bitale::lowering

@@ -578,6 +578,8 @@ class Parser {
         out.parallel_cost = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
         out.prefetch_distance = integer();
+      } else if (take("in sequence")) {
+        out.lane_order.in_sequence = true;
       } else if (take("lanes of")) {
         out.lane_order.element_bytes = int(integer());
         expect("x");
@@ -872,6 +874,7 @@ class Source {
           if (s.parallel_cost.defined()) head += cat(", in chunks of ", work);
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
+          if (s.lane_order.in_sequence) head += ", in sequence";
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
                                      : cat(carry.kind == CarryKind::prefix ? ", prefix " : ", ",

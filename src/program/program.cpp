@@ -113,6 +113,7 @@ class Printer {
           if (s.parallel_cost.defined()) head += ", in chunks";
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
+          if (s.lane_order.in_sequence) head += ", in sequence";
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", text(carry.var), " = ", text(carry.init))
                                      : cat(carry.kind == CarryKind::prefix ? ", prefix " : ", ",

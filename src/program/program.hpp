@@ -80,6 +80,7 @@ struct Next {
 // bits with and without that pass.
 struct LaneOrder {
   int element_bytes = 0, accumulators = 0;
+  bool in_sequence = false;  // what is accumulated at looked-up indices has no runs (program/index_runs.hpp)
   explicit operator bool() const { return element_bytes != 0; }
 };
 // How a vector loop is run on vectors of one width. One pass sets it (codegen/schedule.hpp) in the copy of a Program
@@ -90,7 +91,7 @@ struct Schedule {
   bool single_pass = false;  // the extent is constant, and all iterations fit into the lanes
   bool pairwise = false;     // sums of floats are added in a binary tree, block by block (Higham, 1993)
   int straight_passes = 0;   // up to this many whole passes are straight code; 0 where the extent is not constant
-  int runs_of = -1;          // the Accumulate of the body whose offset the loop also reads at (codegen/index_runs.hpp)
+  int runs_of = -1;          // the Accumulate of the body whose offset the loop also reads at (program/index_runs.hpp)
   std::vector<std::int64_t> streamed;  // buffers whose stores may be non-temporal
   explicit operator bool() const { return lanes != 0; }
   friend bool operator==(const Schedule&, const Schedule&) = default;

@@ -77,7 +77,7 @@ class Emitter {
     Expr var;
   };
 
-  // What a loop with index runs adds (codegen/index_runs.hpp): the offsets and terms of its lanes.
+  // What a loop with index runs adds (program/index_runs.hpp): the offsets and terms of its lanes.
   struct Terms {
     std::string offsets, values;
   };

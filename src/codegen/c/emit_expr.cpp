@@ -5,7 +5,7 @@
 #include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
-#include "codegen/index_runs.hpp"
+#include "program/index_runs.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::codegen::c {

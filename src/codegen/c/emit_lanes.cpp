@@ -4,7 +4,7 @@
 
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
-#include "codegen/index_runs.hpp"
+#include "program/index_runs.hpp"
 
 namespace bitale::codegen::c {
 

@@ -1,19 +1,19 @@
 // Lanes that are added to scattered elements. Several may hit one element, so they are added sequentially, as their
 // iterations would be; where they do collide, each lane loads what the previous one has stored, which takes ten cycles
-// a lane. The body of a loop with index runs (codegen/index_runs.hpp) is emitted twice: for lanes that hit two elements
+// a lane. The body of a loop with index runs (program/index_runs.hpp) is emitted twice: for lanes that hit two elements
 // at most, for which two additions to memory and two loads suffice, and for all others. A branch that chooses only how
 // to add would require a second one for how to read, and all offsets would be extracted from their vector once for
 // each.
-#include "codegen/index_runs.hpp"
-
 #include <memory>
 #include <vector>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/index_runs.hpp"
 
 namespace bitale::codegen {
 
 using program::Expr;
+using program::lanes_of_runs;
 using Value = FunctionBuilder::Value;
 
 namespace {

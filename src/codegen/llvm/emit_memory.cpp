@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
-#include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
+#include "program/index_runs.hpp"
 
 namespace bitale::codegen {
 

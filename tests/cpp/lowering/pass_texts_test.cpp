@@ -22,11 +22,16 @@ void collapse(Program& program) {
 }
 void blocks(Program& program) {
   lowering::Declarations declare(program);
-  lowering::block_products(program, declare, {}, false);
+  lowering::block_products(program, declare, {});
 }
 void blocks_with_threads(Program& program) {
+  blocks(program);
   lowering::Declarations declare(program);
-  lowering::block_products(program, declare, {}, true);
+  lowering::parallelize_loops(program, declare);
+}
+void parallelize(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::parallelize_loops(program, declare);
 }
 void guard(Program& program) {
   lowering::Declarations declare(program);
@@ -528,22 +533,41 @@ TEST_CASE("blocks: a matrix that a loop computes for products is computed in blo
       r[i3] = (y[i3] - t[((b * 512) + i3)])
     call bt_gemm_add_f64(128, 1, min(512, (16384 - (b * 512))), 1, 0, 1, in w, 128, in r, 1, inout g)
 )");
+  // Threads share the first loop, over all rows; sums have the same blocks.
   CHECK(after(blocks_with_threads, given) == R"(program p(x: f64[?], t: f64[?]) -> g: f64[128]
   buffer w: f64[16384, 128]
   buffer y: f64[512]
   buffer r: f64[512]
-  for i in 16384:
-    for j in 128, prefix prod v0:
-      v0 *= t[i]
-      w[i, j] = v0
-  for i4 in 128:
+  for i4 in 128, in chunks:
     g[i4] = 0.0
+  for i5 in 16384, in chunks:
+    for j in 128, prefix prod v0:
+      v0 *= t[i5]
+      w[i5, j] = v0
   for b in 32:
     call bt_gemv_f64(min(512, (16384 - (b * 512))), 128, 0, in w from (b * 65536), 128, in x, out y)
     for i3 in min(512, (16384 - (b * 512))):
       r[i3] = (y[i3] - t[((b * 512) + i3)])
     call bt_gemm_add_f64(128, 1, min(512, (16384 - (b * 512))), 1, 0, 1, in w from (b * 65536), 128, in r, 1, inout g)
 )");
+}
+
+TEST_CASE("parallelize: the parts of a loop add as the whole did") {
+  const std::string much = "tanh((x[i] * exp((x[i] + (x[i] * x[i])))))";
+  std::string text = "program p(x: f64[?], g: i64[?], h: i64[?]) -> a: f64[5], b: f64[3]\n";
+  text += "  for i in len(x, 0), vector, sum v0:\n    v1 = " + much + "\n";
+  for (int k = 2; k < 14; ++k) text += cat("    v", k, " = (v", k - 1, " + tanh((v", k - 1, " * 0.5)))\n");
+  text += "    a[g[i]] += v13\n    b[h[i]] += (v13 * v13)\n    v0 += v13\n";
+  // The first scatter is added by runs of equal indices, and the second in sequence.
+  const std::string divided = after(parallelize, text.c_str());
+  CHECK_MESSAGE(divided.find("for i in len(x, 0), vector, lanes of 8 x 1:\n    a[g[i]] += addends") != divided.npos,
+                divided);
+  CHECK_MESSAGE(
+      divided.find("for i in len(x, 0), vector, lanes of 8 x 1, in sequence:\n    b[h[i]] += addends") != divided.npos,
+      divided);
+  CHECK_MESSAGE(divided.find("for i in len(x, 0), vector, in chunks, lanes of 8 x 1, sum v0:") != divided.npos,
+                divided);
+  CHECK(to_string(parse(divided.c_str())) == divided);
 }
 
 TEST_CASE("blocks: a product stays whole where it is small, read by columns, returned, or stored again as a whole") {

@@ -1,15 +1,13 @@
-#include "codegen/index_runs.hpp"
+#include "program/index_runs.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 
+#include "program/lane_order.hpp"
 #include "program/steps.hpp"
 #include "program/substitute.hpp"
 
-namespace bitale::codegen {
-
-using program::Code;
-using program::Expr;
+namespace bitale::program {
 
 namespace {
 
@@ -18,46 +16,43 @@ constexpr std::size_t max_operations_in_two_bodies = 200;  // expressions
 // Whether the offset depends on an element that each iteration loads: indices that are read from memory repeat, others
 // seldom do.
 bool is_looked_up(Expr offset, Expr index) {
-  return program::any_within(offset,
-                             [&](Expr expr) { return expr.code() == Code::load && program::contains(expr, index); });
+  return any_within(offset, [&](Expr expr) { return expr.code() == Code::load && contains(expr, index); });
 }
 
 }  // namespace
 
-Expr row_offset_of(const program::Program& program, std::int64_t buffer, std::span<const Expr> at) {
+Expr row_offset_of(const Program& program, std::int64_t buffer, std::span<const Expr> at) {
   const auto& shape = program.buffers[std::size_t(buffer)].shape;
   Expr row = program.pool->integer(0);
   for (std::size_t k = 0; k + 1 < at.size(); ++k) row = (row + at[k]) * shape[k + 1];
   return row;
 }
 
-Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const Expr> at) {
+Expr offset_of(const Program& program, std::int64_t buffer, std::span<const Expr> at) {
   return at.empty() ? Expr() : row_offset_of(program, buffer, at) + at.back();
 }
 
-int step_with_index_runs(const program::Program& program, const program::Loop& loop, std::size_t size) {
+int step_with_index_runs(const Program& program, const Loop& loop) {
   constexpr int none = -1;
-  if (loop.schedule.lanes < lanes_of_runs || loop.schedule.single_pass || size > max_operations_in_two_bodies)
-    return none;
-  if (std::any_of(loop.carries.begin(), loop.carries.end(),
-                  [](auto& carry) { return carry.kind == program::CarryKind::prefix; }))
+  if (loop.lane_order.in_sequence || std::any_of(loop.carries.begin(), loop.carries.end(),
+                                                 [](auto& carry) { return carry.kind == CarryKind::prefix; }))
     return none;
   std::unordered_map<std::uint32_t, int> adding;  // offset -> the first step that accumulates at it
   for (std::size_t k = 0; k < loop.body.size(); ++k)
-    if (auto* accumulate = std::get_if<program::Accumulate>(&loop.body[k].what))
+    if (auto* accumulate = std::get_if<Accumulate>(&loop.body[k].what))
       if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at);
           offset.defined() && is_looked_up(offset, loop.index))
         adding.try_emplace(offset.id(), int(k));
-  if (adding.empty()) return none;
+  if (adding.empty() || lane_body(loop, {}).size > max_operations_in_two_bodies) return none;
   // One at whose offset the loop also reads is best: those elements are then looked up once for a run, too.
   int found =
       std::min_element(adding.begin(), adding.end(), [](auto& a, auto& b) { return a.second < b.second; })->second;
-  program::ExprWalk walk;
+  ExprWalk walk;
   for (auto& step : loop.body)
-    program::for_each_expr(step, [&](const Expr& root) {
+    for_each_expr(step, [&](const Expr& root) {
       walk(root, [&](Expr expr) {
         if (expr.code() != Code::load) return;
-        const Expr offset = offset_of(program, expr.payload(), program::arguments_of(expr));
+        const Expr offset = offset_of(program, expr.payload(), arguments_of(expr));
         if (!offset.defined()) return;
         if (const auto added = adding.find(offset.id()); added != adding.end()) found = added->second;
       });
@@ -65,10 +60,10 @@ int step_with_index_runs(const program::Program& program, const program::Loop& l
   return found;
 }
 
-Expr index_runs_of(const program::Program& program, const program::Loop& loop) {
+Expr index_runs_of(const Program& program, const Loop& loop) {
   if (loop.schedule.runs_of < 0) return {};
-  const auto& step = std::get<program::Accumulate>(loop.body[std::size_t(loop.schedule.runs_of)].what);
+  const auto& step = std::get<Accumulate>(loop.body[std::size_t(loop.schedule.runs_of)].what);
   return offset_of(program, step.buffer, step.at);
 }
 
-}  // namespace bitale::codegen
+}  // namespace bitale::program
