@@ -114,7 +114,8 @@ bool prefers_forward_mode(const Variable& expression, const Variables& wrt, cons
     if (!size || *size == 0 || v.dtype() != expression.dtype()) return false;
     columns += *size;
   }
-  return (rows ? *rows / 2 > columns : columns <= few_elements) && derivatives_agree(expression, wrt, options.consider_constant);
+  return (rows ? *rows / 2 > columns : columns <= few_elements) &&
+         derivatives_agree(expression, wrt, options.consider_constant);
 }
 
 // By forward mode if that takes fewer products, else nothing.
