@@ -45,7 +45,7 @@ add_test(NAME consumer
   COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_CURRENT_SOURCE_DIR}/tests/consumer ${consumer_dir}/build
     --build-generator ${CMAKE_GENERATOR} --build-noclean
     --build-options -DCMAKE_PREFIX_PATH=${consumer_dir}/prefix -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
-      "-DCMAKE_CXX_FLAGS=${consumer_flags}" -DCMAKE_BUILD_TYPE=Debug
+      "-DCMAKE_CXX_FLAGS=${consumer_flags}" -DCMAKE_BUILD_TYPE=Debug -DBITALE_TWO_COPIES=${BITALE_UNITY}
     --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_library)
 set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library
