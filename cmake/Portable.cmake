@@ -34,9 +34,6 @@ function(bitale_portable target)
   if(NOT target MATCHES "^bitale(_llvm)?$")  # which have version scripts of their own
     target_link_options(${target} PRIVATE LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/portable/names.map)
   endif()
-  if(target STREQUAL "bitale")
-    target_link_options(${target} PRIVATE LINKER:--export-dynamic-symbol=_Zn[aw]*,--export-dynamic-symbol=_Zd[al]*)
-  endif()
   target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:bitale_newer_glibc> ${static_libstdcxx} gcc gcc_s m pthread dl c)
 endfunction()
 
