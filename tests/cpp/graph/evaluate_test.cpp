@@ -62,7 +62,7 @@ TEST_CASE("errors name the node and its location") {
 TEST_CASE("a result of perform that contradicts the type of the node is detected") {
   Variable x = leaf("x");
   Apply wrong(make_ref<Sum>("f"), {x}, {tensor_type(DType::Float32, 1)});
-  CHECK_THROWS_AS(evaluate(wrong.output(), Variables{x}, std::vector{Array{1.}}), InternalError);
+  CHECK_THROWS_AS(evaluate(wrong.output(), Variables{x}, std::vector{Array{1.}}), TypeError);
 }
 
 TEST_CASE("a chain of a hundred thousand nodes") {
