@@ -133,6 +133,7 @@ def not_drawn() -> list[str]:
     import bitale.tensor as pt
     from api import cpp
     from bitale import _core
+    from bitale.graph.type import Type
 
     text = "".join(
         pathlib.Path(__file__).with_name(f"{name}.py").read_text()
@@ -146,6 +147,8 @@ def not_drawn() -> list[str]:
         value: Any = pt
         for part in name.split("."):
             value = getattr(value, part)
+        if isinstance(value, Type):
+            continue
         same.setdefault(id(value), []).append(name)
     return [
         names[0]

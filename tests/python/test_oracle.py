@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.graph.type import Type
 from oracle import functions, ops
 from oracle.values import Val
 
@@ -35,6 +36,7 @@ def computing_functions():
             or name in makers
             or is_leaf
             or name.endswith("matrices")
+            or isinstance(value, Type)
             or not callable(value)
         ):
             continue

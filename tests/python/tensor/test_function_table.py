@@ -13,6 +13,7 @@ import scipy.special
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.graph.type import Type
 
 root = pathlib.Path(__file__).parents[3]
 sys.path[:0] = [str(root / "tests")]
@@ -171,7 +172,7 @@ def public_names():
                 name[0] == "_"
                 or not callable(value)
                 or inspect.isclass(value)
-                or isinstance(value, pt.TensorType)
+                or isinstance(value, Type)
                 or re.fullmatch(known.constructors, name)
             ):
                 continue
