@@ -225,7 +225,7 @@ class Parallelizer {
     Loop rest = loop;
     const std::size_t buffers = program_.buffers.size();
     Steps accumulating = innermost ? take_out_scatters(rest, footprint) : take_out_accumulates(rest, footprint);
-    if (accumulating.empty()) return;
+    if (accumulating.empty()) return program_.buffers.resize(buffers);
     const Footprint of_rest(rest);
     if (!can_run_in_chunks(rest, of_rest, at)) return program_.buffers.resize(buffers);
     loop = std::move(rest);
@@ -567,18 +567,32 @@ class Parallelizer {
     });
   }
 
-  // Changes expressions of the steps in a loop; its vector loops add in the same order as before.
+  // Changes expressions of the steps in a loop; its vector loops add in the same order as before. The steps stay, so
+  // that the one that is added by runs is known by its number: its offset may be another expression.
   void keep_orders(Loop& loop, const std::function<void()>& change) {
-    std::vector<SumOrder> orders;
+    struct Order {
+      program::LaneOrder lanes;
+      int by_runs;
+    };
+    std::vector<Order> orders;
     const auto visit = [&](const auto& each) {
       program::visit_steps(loop.body, [&](Step& step) {
         if (auto* inner = program::as_loop(step)) each(*inner);
       });
     };
-    visit([&](const Loop& inner) { orders.push_back(order_of(inner)); });
+    visit([&](const Loop& inner) {
+      orders.push_back(inner.vector
+                           ? Order{program::lane_order_of(inner), program::step_with_index_runs(program_, inner)}
+                           : Order{});
+    });
     change();
     std::size_t k = 0;
-    visit([&](Loop& inner) { keep_order(orders[k++], inner); });
+    visit([&](Loop& inner) {
+      const Order& before = orders[k++];
+      if (!inner.vector) return;
+      inner.lane_order = before.lanes;
+      inner.lane_order.in_sequence |= program::step_with_index_runs(program_, inner) != before.by_runs;
+    });
   }
 
   // ---- accumulating rows into a row ----
