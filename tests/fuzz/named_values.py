@@ -6,17 +6,15 @@ vectorize_graph and consider_constant.
 A program is built twice: as it is, and with a variable of its own in the place of a value.
 """
 
-import argparse
 import random
-import time
-import traceback
-import warnings
 
 import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
 from bitale.compile import OpFromGraph
+
+from . import programs
 
 LENGTH = 2
 MATRIX = np.array([[0.5, -0.2], [0.3, 0.4]])
@@ -220,26 +218,10 @@ def check(seed, mode):
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="fuzz.named_values", description=__doc__)
-    parser.add_argument("--programs", type=int)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000 * 1_000)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    end, count, failures = time.monotonic() + options.seconds, 0, 0
-    while count < options.programs if options.programs else time.monotonic() < end:
-        seed = options.seed + count
-        count += 1
-        for mode in ("FAST_COMPILE", "FAST_RUN"):
-            try:
-                check(seed, mode)
-            except Exception:
-                failures += 1
-                print(f"---- seed {seed}, {mode}\n{traceback.format_exc(limit=-4)}", flush=True)
-    print(f"{count} programs, {failures} failures")
-    return 1 if failures else 0
+def check_modes(seed):
+    for mode in ("FAST_COMPILE", "FAST_RUN"):
+        check(seed, mode)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(programs.run("fuzz.named_values", __doc__, check_modes))

@@ -7,11 +7,7 @@ Each view must agree with every other, and with central differences. `changed` p
 the derivative: only views of this mode are compared.
 """
 
-import argparse
 import random
-import time
-import traceback
-import warnings
 
 import numpy as np
 
@@ -20,6 +16,8 @@ import bitale.tensor as pt
 from bitale.compile import OpFromGraph
 from bitale.graph import Apply, Op
 from bitale.scan import until
+
+from . import programs
 
 LENGTH = 3
 
@@ -503,25 +501,7 @@ def check(seed, is_changed, modes=("FAST_COMPILE", "FAST_RUN")):
     return count
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="fuzz.views", description=__doc__)
-    parser.add_argument("--programs", type=int)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000 * 1_000)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    end, count, views, failures = time.monotonic() + options.seconds, 0, 0, 0
-    while count < options.programs if options.programs else time.monotonic() < end:
-        seed = options.seed + count
-        count += 1
-        try:
-            views += check(seed, is_changed=seed % 2 == 1)
-        except Exception:
-            failures += 1
-            print(f"---- seed {seed}\n{traceback.format_exc(limit=-4)}", flush=True)
-    print(f"{count} programs, {views} views, {failures} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(
+        programs.run("fuzz.views", __doc__, lambda seed: check(seed, is_changed=seed % 2 == 1))
+    )
