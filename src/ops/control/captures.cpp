@@ -85,8 +85,8 @@ Captured captured_by(const Variables& outputs, const Variables& own, Transposed 
   return out;
 }
 
-Variables named_values(const Variables& outputs, const Variables& own) {
-  const Dependence dependence(outputs, own);
+Variables named_values(const Variables& outputs, const Variables& own, const Variables& named) {
+  const Dependence dependence(outputs, own, named);
   const PointerSet held = held_elsewhere(dependence.order());
   Variables out;
   for (const Apply& node : dependence.order()) {

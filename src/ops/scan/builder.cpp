@@ -248,9 +248,8 @@ void ScanBuilder::name_values(const Variables& results, const Replacements& upda
   own.insert(own.end(), parts.states.begin(), parts.states.end());
   for (const Variable& each : given_.non_sequences)
     if (each.has_owner()) parts.named.push_back(each);
-  own.insert(own.end(), parts.named.begin(), parts.named.end());
   for (auto& [variable, state] : updated) own.push_back(variable);
-  const Variables held = bitale::named_values(results, own);
+  const Variables held = bitale::named_values(results, own, parts.named);
   parts.named.insert(parts.named.end(), held.begin(), held.end());
 }
 

@@ -56,6 +56,37 @@ def test_values_that_loops_read(kind, is_given, mode):
     np.testing.assert_allclose(evaluated(considered[1]), value.sum(axis=0))
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+def test_values_behind_a_choice_computed_from_what_the_loop_is_given(depth, mode):
+    x = pt.dvector("x")
+    M = pt.ones((2, 2)) * 0.5
+    v = M[0]  # may fail, so that it is computed behind the choice
+    B = v.type("B")
+
+    def last(step, start):
+        return bt.scan(
+            step, outputs_info=[start], non_sequences=[M], n_steps=2, return_updates=False
+        )[-1]
+
+    def step(row, s, W):
+        return W @ bt.ifelse(s.sum() > 0.1, pt.linalg.inv(M.T @ M + pt.eye(2)) @ s, s - row)
+
+    def program(row):
+        inner = lambda s, W: step(row, s, W)
+        return last(inner if depth == 1 else lambda s, W: last(inner, s), x)
+
+    given, options = ([0.7, -0.4], [0.3, 0.2]), {"mode": mode, "on_unused_input": "ignore"}
+    of_v = program(v)
+    f = bt.function([x, B], of_v, givens={v: B}, **options)
+    of_B = bt.function([x, B], program(B), **options)
+    np.testing.assert_allclose(f(*given), of_B(*given))
+    batch = bt.graph.vectorize_graph(of_v, {v: pt.stack([B, 2 * B])})
+    np.testing.assert_allclose(
+        bt.function([x, B], batch, **options)(*given),
+        [of_B(given[0], np.array(given[1]) * k) for k in (1, 2)],
+    )
+
+
 def test_a_side_that_is_not_taken_may_fail_though_it_is_held(mode):
     A, x = pt.dmatrix("A"), pt.dvector("x")
     inverse = pt.linalg.inv(A)
