@@ -81,11 +81,15 @@ class ArrayCoordinates final : public Coordinates {
     for (const char alone : {'M', 'm', 'U', 'S'})
       if ((kind(labels) == alone || kind(one) == alone) && are_other_kinds(kind(labels), kind(one))) return {};
     if (is_time(labels) && kind(one) == 'O') return {};
-    const nb::object found = numpy().attr("flatnonzero")(labels.attr("__eq__")(one));
+    // Missing labels equal each other, as those of pandas.
+    nb::object is_found = labels.attr("__eq__")(one);
+    if (is_missing(one)) is_found = labels.attr("__ne__")(labels);
+    const nb::object found = numpy().attr("flatnonzero")(is_found);
     return nb::cast<std::vector<std::int64_t>>(found.attr("tolist")());
   }
   std::vector<int> compared_to(const Coordinates& wanted, std::int64_t which) const override {
     const nb::object one = label_of(wanted, which);
+    if (is_missing(one)) throw TypeError(cat("sel: the label ", wanted.label(which), " has no order with others"));
     try {
       const nb::object after = numpy().attr("greater")(labels, one), before = numpy().attr("less")(labels, one);
       return nb::cast<std::vector<int>>(numpy().attr("subtract")(after, before, "dtype"_a = "int8").attr("tolist")());
@@ -155,6 +159,10 @@ class ArrayCoordinates final : public Coordinates {
 
  private:
   static char kind(const nb::object& array) { return nb::cast<std::string>(array.attr("dtype").attr("kind"))[0]; }
+  // Whether an array of one label has a label that does not equal itself: nan, or NaT.
+  static bool is_missing(const nb::object& one) {
+    return kind(one) != 'O' && nb::cast<bool>(one.attr("__ne__")(one).attr("any")().attr("item")());
+  }
   static bool is_time(const nb::object& array) { return kind(array) == 'M' || kind(array) == 'm'; }
 
   // The label as an array of one element. Beside dates Python's and pandas's objects are dates as well.

@@ -32,6 +32,9 @@ std::partial_ordering compared(const Label& a, const Label& b) {
   return number(a) <=> number(b);
 }
 
+// A number that is not one: such labels equal each other, as those of pandas.
+bool is_missing(const Label& label) { return compared(label, label) != 0; }
+
 class Labels final : public Coordinates {
  public:
   explicit Labels(std::vector<Label> labels) : labels_(std::move(labels)) {}
@@ -58,7 +61,7 @@ class Labels final : public Coordinates {
     std::vector<std::int64_t> out;
     const Label& one = of(wanted, which);
     for (std::size_t i = 0; i < labels_.size(); ++i)
-      if (compared(labels_[i], one) == 0) out.push_back(std::int64_t(i));
+      if (compared(labels_[i], one) == 0 || (is_missing(labels_[i]) && is_missing(one))) out.push_back(std::int64_t(i));
     return out;
   }
   std::vector<int> compared_to(const Coordinates& wanted, std::int64_t which) const override {
@@ -97,7 +100,6 @@ class Labels final : public Coordinates {
   }
   // Numbers come before texts.
   Distinct distinct() const override {
-    const auto is_missing = [](const Label& label) { return compared(label, label) != 0; };
     const auto is_before = [](const Label& a, const Label& b) {
       const auto order = compared(a, b);
       return order == std::partial_ordering::unordered ? std::holds_alternative<std::string>(b) : order < 0;

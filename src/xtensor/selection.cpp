@@ -48,37 +48,61 @@ const char* method_name(Inexact method) {
   return method == Inexact::Nearest ? "nearest" : method == Inexact::Pad ? "pad" : "backfill";
 }
 
+// How many labels are on that side of a label, or equal to it.
+template <class Predicate>
+std::int64_t count_of(const Dim& dim, const Coordinates& labels, std::int64_t which, Predicate is_counted) {
+  return std::ranges::count_if(dim.coordinates()->compared_to(labels, which), is_counted);
+}
+
+// xarray's rule: labels that are not there are looked up where all labels differ and have one order.
+void check_inexact(const Dim& dim, Inexact method) {
+  const Coordinates& labels = *dim.coordinates();
+  const auto refuse = [&](const char* what) {
+    throw ValueError(cat("sel: \"", dim.name(), "\": method=\"", method_name(method),
+                         "\" needs coordinates that ascend or descend, but ", what));
+  };
+  if (labels.order() == Coordinates::Order::None) refuse("here they have no order");
+  if (labels.distinct().labels->count() != labels.count()) refuse("here some are equal or missing");
+}
+
+// The position of the label that `method` takes for one that need not be there; -1: of none.
+std::int64_t inexact(const Dim& dim, const Coordinates& wanted, std::int64_t which, const LookupOptions& options) {
+  if (wanted.distinct().of[std::size_t(which)] < 0) return -1;  // such as nan
+  const Coordinates& labels = *dim.coordinates();
+  // As xarray has it, the positions decide: "pad" is the last one before the label, which is a larger number along
+  // descending coordinates.
+  const int sign = labels.order() == Coordinates::Order::Descending ? -1 : 1;
+  const std::int64_t before = count_of(dim, wanted, which, [&](int order) { return sign * order < 0; });
+  const std::int64_t until = count_of(dim, wanted, which, [&](int order) { return sign * order <= 0; });
+  std::int64_t found = options.method == Inexact::Backfill ? before : until - 1;
+  if (options.method == Inexact::Nearest || options.tolerance) {
+    const auto differences = labels.differences_from(wanted, which);
+    if (!differences)
+      throw NotImplementedError(cat("sel: \"", dim.name(),
+                                    "\": ", options.tolerance ? "a tolerance" : "method=\"nearest\"",
+                                    " of labels that are not numbers"));
+    const auto distance = [&](std::int64_t at) {
+      return at < 0 || at >= labels.count() ? std::numeric_limits<double>::infinity()
+                                            : std::abs((*differences)[std::size_t(at)]);
+    };
+    // Of equal distances the larger label.
+    if (options.method == Inexact::Nearest && before == until) {
+      const double left = distance(until - 1), right = distance(before);
+      found = left < right || (left == right && sign < 0) ? until - 1 : before;
+    }
+    if (!(distance(found) <= options.tolerance.value_or(std::numeric_limits<double>::max()))) return -1;
+  }
+  return found < labels.count() ? found : -1;
+}
+
 std::int64_t position(const Dim& dim, const Coordinates& wanted, std::int64_t which, const LookupOptions& options) {
   if (options.method == Inexact::None) return exact(dim, wanted, which);
-  const auto differences = dim.coordinates()->differences_from(wanted, which);
-  if (!differences)
-    throw NotImplementedError(
-        cat("sel: \"", dim.name(), "\": method=\"", method_name(options.method), "\" of labels that are no numbers"));
-  // As xarray has it, the positions decide: "pad" is the last one before the label, which is a larger number along
-  // falling coordinates.
-  const bool falls = dim.coordinates()->order() == Coordinates::Order::Descending;
-  double least = std::numeric_limits<double>::infinity();
-  std::int64_t best = -1;
-  for (std::size_t i = 0; i < differences->size(); ++i) {
-    const double difference = falls ? -(*differences)[i] : (*differences)[i], distance = std::abs(difference);
-    if (options.method == Inexact::Pad ? difference > 0 : options.method == Inexact::Backfill && difference < 0)
-      continue;
-    // Of equal distances the larger label.
-    if (!(falls ? distance < least : distance <= least) || std::isinf(distance)) continue;
-    least = distance;
-    best = std::int64_t(i);
-  }
-  if (best < 0 || least > options.tolerance.value_or(std::numeric_limits<double>::infinity()))
+  const std::int64_t found = inexact(dim, wanted, which, options);
+  if (found < 0)
     throw KeyError(cat("sel: '", dim.name(), "' has no label near ", wanted.label(which), " (method='",
                        method_name(options.method), '\'',
                        options.tolerance ? cat(", tolerance=", number_text(*options.tolerance)) : "", ')'));
-  return best;
-}
-
-// How many labels are on that side of a label, or equal to it.
-template <class Predicate>
-std::int64_t count_of(const Dim& dim, const CoordinatesRef& label, Predicate is_counted) {
-  return std::ranges::count_if(dim.coordinates()->compared_to(*label, 0), is_counted);
+  return found;
 }
 
 Slice range(const Dim& dim, const LabelRange& labels) {
@@ -88,12 +112,12 @@ Slice range(const Dim& dim, const LabelRange& labels) {
   const CoordinatesRef &from = is_backward ? labels.last : labels.first, &to = is_backward ? labels.first : labels.last;
   switch (dim.coordinates()->order()) {
     case Coordinates::Order::Ascending:
-      if (from) start = count_of(dim, from, [](int order) { return order < 0; });
-      if (to) stop = count_of(dim, to, [](int order) { return order <= 0; });
+      if (from) start = count_of(dim, *from, 0, [](int order) { return order < 0; });
+      if (to) stop = count_of(dim, *to, 0, [](int order) { return order <= 0; });
       break;
     case Coordinates::Order::Descending:
-      if (from) start = count_of(dim, from, [](int order) { return order > 0; });
-      if (to) stop = count_of(dim, to, [](int order) { return order >= 0; });
+      if (from) start = count_of(dim, *from, 0, [](int order) { return order > 0; });
+      if (to) stop = count_of(dim, *to, 0, [](int order) { return order >= 0; });
       break;
     case Coordinates::Order::None:
       if (from) start = exact(dim, *from, 0);
@@ -135,8 +159,14 @@ Index positions(const Dim& dim, const Labelled& labels, const LookupOptions& opt
     throw ValueError(cat("sel: \"", dim.name(),
                          "\" has no coordinates to look up labels in; isel takes positions, and "
                          "assign_coords gives coordinates"));
-  if (const auto* one = std::get_if<OneLabel>(&labels))
+  if (options.method != Inexact::None) check_inexact(dim, options.method);
+  if (const auto* one = std::get_if<OneLabel>(&labels)) {
+    // A label that repeats is all of its positions.
+    const auto found =
+        options.method == Inexact::None ? dim.coordinates()->positions_of(*one->label, 0) : std::vector<std::int64_t>();
+    if (found.size() > 1) return index_along(dim, constant(Array(found)));
     return XVariable(Operand::number(position(dim, *one->label, 0, options)), {});
+  }
   if (const auto* wanted = std::get_if<SeveralLabels>(&labels)) return several(dim, *wanted, options);
   return range(dim, std::get<LabelRange>(labels));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -189,12 +190,18 @@ XVariable interp(const XOperand& given, const std::string& dim, const XOperand& 
   const CoordinatesRef& labels = x.dims()[std::size_t(x.axis(dim, "interp"))].coordinates();
   if (!labels)
     throw ValueError(cat("interp: \"", dim, "\" has no coordinates to interpolate between; assign_coords gives them"));
-  const auto numbers = labels->numbers();
-  const auto ascends = [](double a, double b) { return a < b; };
-  if (!numbers || std::ranges::adjacent_find(*numbers, std::not_fn(ascends)) != numbers->end())
+  auto numbers = labels->numbers();
+  if (!numbers || labels->distinct().labels->count() != labels->count())
     throw NotImplementedError(
-        cat("interp: \"", dim, "\": expected coordinates that are ascending numbers, got ", first_labels(*labels)));
-  return interp(given, dim, constant(Array(*numbers)), target, method);
+        cat("interp: \"", dim, "\": expected coordinates that are different numbers, got ", first_labels(*labels)));
+  if (labels->order() == Coordinates::Order::Ascending)
+    return interp(given, dim, constant(Array(*numbers)), target, method);
+  std::vector<std::int64_t> order(numbers->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::int64_t at) { return (*numbers)[std::size_t(at)]; });
+  std::ranges::sort(*numbers);
+  const XVariable ascending = isel(x, {{dim, index_along(dim, constant(Array(order)))}});
+  return interp(ascending, dim, constant(Array(*numbers)), target, method);
 }
 
 XVariables vectorize_graph(const XVariables& outputs,

@@ -45,8 +45,9 @@ struct LookupOptions {
 };
 
 // The positions that labels stand for. ValueError for a dimension without coordinates; KeyError, with the nearest one,
-// for a label that is not there, and for one that is at several positions; NotImplementedError for an inexact lookup
-// of labels that are no numbers.
+// for a label that is not there, and for one of several that is at more than one position (one label alone selects all
+// of its positions); ValueError for an inexact lookup in coordinates that do not ascend or descend; NotImplementedError
+// for a nearest label or a tolerance where labels are not numbers.
 Index positions(const Dim& dim, const Labelled& labels, const LookupOptions& options = {});
 
 // The elements with these labels along the named dimensions. Errors as above, and of isel.

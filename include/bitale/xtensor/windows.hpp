@@ -88,7 +88,7 @@ XVariable diff(const XOperand& x, const std::string& dim, std::int64_t n = 1, bo
 XVariable interp(const XOperand& x, const std::string& dim, const Variable& at, const XOperand& target,
                  const std::string& method = "linear");
 // Between the dimension's own coordinates. ValueError for a dimension without; NotImplementedError for others than
-// ascending numbers.
+// different numbers.
 XVariable interp(const XOperand& x, const std::string& dim, const XOperand& target,
                  const std::string& method = "linear");
 

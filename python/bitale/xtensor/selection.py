@@ -99,8 +99,9 @@ def sel(
     x : XTensorVariable
         The tensor.
     indexers : dict, optional
-        For each dimension a label, which drops it, a slice from one label to
-        another, which is included, a list of labels, or labelled constants.
+        For each dimension a label, which drops it (or selects all of its
+        positions if it has several), a slice from one label to another, which
+        is included, a list of labels, or labelled constants.
     method : str, optional
         'nearest', 'pad' or 'backfill': which label to take for one that is not
         there.
@@ -121,7 +122,8 @@ def sel(
     KeyError
         For a label that is not there; the error says which is near.
     ValueError
-        For a dimension that is not there, or has no coordinates.
+        For a dimension that is not there, or has no coordinates, and for
+        ``method=`` where coordinates neither ascend nor descend.
 
     See Also
     --------

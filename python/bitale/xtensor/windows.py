@@ -256,7 +256,7 @@ def interp(
     ValueError
         For a dimension without coordinates.
     NotImplementedError
-        For coordinates that do not ascend, or are no numbers.
+        For coordinates that are not numbers, or not all different.
     """
     out = _core.xtensor_operand(x)
     for key, target in either(coords, coords_kwargs, "interp").items():

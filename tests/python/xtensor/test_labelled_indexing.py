@@ -265,8 +265,14 @@ def test_labels_of_dates():
         )
     with pytest.raises(TypeError, match="expected a number, or a duration"):
         along(days).sel(t=days[0], method="pad", tolerance="a day")
-    with pytest.raises(NotImplementedError, match="labels that are no numbers"):
+    with pytest.raises(NotImplementedError, match="labels that are not numbers"):
         along(["a", "b"]).sel(t="a", method="nearest")
+
+
+def test_labels_that_repeat_are_all_of_their_positions():
+    found = along(["b", "a", "b"]).sel(t="b")
+    assert np.asarray(found.eval()).tolist() == [0, 2] and list(found.coords["t"]) == ["b", "b"]
+    assert along(["b", "a", "b"]).sel(t="a").dims == ()
 
 
 def test_labels_of_any_kind():
@@ -282,7 +288,14 @@ def test_labels_of_any_kind():
         np.asarray(large.sel(t=2**60 + 1).eval()) == 1
         and np.asarray(large.sel(t=2**60 + 1, method="pad").eval()) == 1
     )
-    assert np.asarray(along([1.0, np.nan, 2.0]).sel(t=1.4, method="nearest").eval()) == 0
+    for unordered in ([1.0, np.nan, 2.0], [1.0, 1.0, 2.0], [1.0, 3.0, 2.0], ["b", "a", "c"]):
+        with pytest.raises(ValueError, match="coordinates that ascend or descend"):
+            along(unordered).sel(t=unordered[0], method="pad")
+    texts = along(["b", "d", "e"])
+    assert [int(texts.sel(t="c", method=each).eval()) for each in ("pad", "backfill")] == [0, 1]
+    missing = along([1.0, np.nan, 2.0])
+    assert missing.sel(t=np.nan).eval() == 1
+    assert np.asarray(missing.sel(t=[np.nan, 2.0]).eval()).tolist() == [1, 2]
     assert np.asarray(
         along(["a", "b", "c"]).sel(t=np.array([True, False, True])).eval()
     ).tolist() == [0, 2]
@@ -357,7 +370,7 @@ def test_coordinates_of_operands_have_to_agree():
         (lambda x: x.head(yaer=1), ValueError, 'head: .* did you mean "year"'),
         (lambda x: x.head({"year": 1}, month=1), ValueError, "got both"),
         (lambda x: x.assign_coords(year=[1]), ValueError, "coordinates for 1 positions"),
-        (lambda x: px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=["a", "a"])).sel(t="a"), KeyError, "at 2 positions"),
+        (lambda x: px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=["a", "a"])).sel(t=["a"]), KeyError, "at 2 positions"),
     ],
 )  # fmt: skip
 def test_bad_input(wrong, error, message):
