@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A public header as Doxygen reads it: comments become documentation, and each function has the summary of its one
-description (python/src/reference, the records of src/ops/scalar), before the comment that the header has for C++.
+description (python/src/reference, the records of src/ops/scalar and src/stats), before the comment that the header has for C++.
 
 Usage: doxygen_filter.py HEADER. docs/Doxyfile calls it, in the root of the checkout.
 """
@@ -32,6 +32,15 @@ def summaries() -> dict[str, str]:
             r'\.name = "(\w+)",.*?\.doc =((?:\s*"(?:[^"\\]|\\.)*")+),', file.read_text(), re.S
         ):
             found[name] = _literal(doc).split("\n")[0]
+    # Log densities are described by the records of distributions.
+    described = (root / "python/src/reference/stats.cpp").read_text()
+    quantities = dict(re.findall(r'{"_(log\w+)", "([^"]+)"', described))
+    for file in sorted((root / "src/stats").glob("*.cpp")):
+        for record in re.findall(r"^DISTRIBUTION\(.*?^}\);", file.read_text(), re.M | re.S):
+            title = re.findall(r'\.title = "([^"]+)"', record)[0]
+            for name in re.findall(r"LOG_FUNCTION\((\w+)\)", record):
+                quantity = quantities[name.rpartition("_")[2]]
+                found[name] = f"Logarithm of {quantity} of the {title}."
     # Functions that the reference does not describe have their text in the binding.
     for file in sorted((root / "python/src").glob("*.cpp")):
         text = file.read_text()

@@ -5,20 +5,58 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "define.hpp"
+#include "stats/distribution.hpp"
 #include "variable_object.hpp"
 
 namespace bitale::python {
 
+namespace {
+
+struct DistributionRecord {
+  std::string name, title, notes, pytensor_class;
+  // Of the parameters that a draw takes: name, text, and the value where it is not given.
+  std::vector<std::tuple<std::string, std::string, std::optional<double>>> parameters;
+};
+
+std::vector<DistributionRecord> records_of_draws() {
+  std::vector<DistributionRecord> out;
+  for (const auto& [name, of] : stats::distributions()) {
+    if (!of.draw.of) continue;
+    auto& record = out.emplace_back(std::string(name), std::string(of.title), std::string(of.draw_notes),
+                                    std::string(of.pytensor_class));
+    for (const auto& each : std::span(of.parameters).first(of.draw.parameters))
+      record.parameters.emplace_back(each.name, each.text, each.initial);
+  }
+  return out;
+}
+
+void bind_distributions(nb::module_& m) {
+  nb::class_<DistributionRecord>(m, "Distribution", "What draws from a distribution take, and their description.")
+      .def_ro("name", &DistributionRecord::name)
+      .def_ro("title", &DistributionRecord::title)
+      .def_ro("notes", &DistributionRecord::notes)
+      .def_ro("pytensor_class", &DistributionRecord::pytensor_class)
+      .def_ro("parameters", &DistributionRecord::parameters);
+  m.def("distributions", records_of_draws, "The distributions that can be drawn, by name.");
+}
+
+}  // namespace
+
 void bind_random(nb::module_& m) {
+  bind_distributions(m);
   const auto drawn = [](const random::Draw& draw) { return std::pair(wrap(draw.next_rng), wrap(draw.value)); };
   const auto as_size = [](const std::optional<Variables>& size) {
     return size ? random::Size(Operands(*size)) : random::Size();
@@ -34,38 +72,23 @@ void bind_random(nb::module_& m) {
           "def random_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], size: "
           "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def(
-      "composed_draw",
+      "draw_from",
       [=](const std::string& distribution, const Variable& rng, const Variables& parameters,
           const std::optional<Variables>& size) {
-        return drawn(random::composed(distribution, rng, parameters, as_size(size)));
+        return drawn(stats::draw(distribution, rng, parameters, as_size(size)));
       },
       "distribution"_a, "rng"_a, "parameters"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
-      nb::sig("def composed_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], "
-              "size: list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
-  m.def(
-      "random_categorical",
-      [=](const Variable& rng, const Variable& p, const std::optional<Variables>& size) {
-        return drawn(random::categorical(rng, p, as_size(size)));
-      },
-      "rng"_a, "p"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
-      nb::sig("def random_categorical(rng: RandomGeneratorVariable, p: TensorVariable, size: list[TensorVariable] | "
-              "None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
-  m.def(
-      "random_dirichlet",
-      [=](const Variable& rng, const Variable& alpha, const std::optional<Variables>& size) {
-        return drawn(random::dirichlet(rng, alpha, as_size(size)));
-      },
-      "rng"_a, "alpha"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
-      nb::sig("def random_dirichlet(rng: RandomGeneratorVariable, alpha: TensorVariable, size: list[TensorVariable] | "
-              "None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
-  m.def(
-      "random_multinomial",
-      [=](const Variable& rng, const Variable& n, const Variable& p, const std::optional<Variables>& size) {
-        return drawn(random::multinomial(rng, n, p, as_size(size)));
-      },
-      "rng"_a, "n"_a, "p"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
-      nb::sig("def random_multinomial(rng: RandomGeneratorVariable, n: TensorVariable, p: TensorVariable, size: "
+      nb::sig("def draw_from(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], size: "
               "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_multivariate_normal",
+      [=](const Variable& rng, const Variable& mean, const Variable& cov, const std::optional<Variables>& size,
+          const std::string& method) {
+        return drawn(random::multivariate_normal(rng, mean, cov, as_size(size), method));
+      },
+      "rng"_a, "mean"_a, "cov"_a, "size"_a.none(), "method"_a, nb::call_guard<AtCaller>(),
+      nb::sig("def random_multivariate_normal(rng: RandomGeneratorVariable, mean: TensorVariable, cov: TensorVariable, "
+              "size: list[TensorVariable] | None, method: str) -> tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def(
       "random_permutation",
       [=](const Variable& rng, const Variable& x, const Variables& size) {

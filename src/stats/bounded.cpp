@@ -2,6 +2,7 @@
 #include "bitale/ops/special.hpp"
 #include "bitale/stats/densities.hpp"
 #include "stats/arguments.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -42,5 +43,36 @@ Variable beta_logpdf(const Operand& x, const Operand& alpha, const Operand& beta
       },
       x, alpha, beta);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+DISTRIBUTION({
+    .name = "uniform",
+    .title = "uniform distribution",
+    .parameters = {{"low", "Lower end.", 0.0}, {"high", "Upper end, above `low`.", 1.0}},
+    .draw = draw_function<random::uniform>(),
+    .log_functions = {LOG_FUNCTION(uniform_logpdf), LOG_FUNCTION(uniform_logcdf), LOG_FUNCTION(uniform_logsf)},
+    .draw_notes = "Draws may be `low`, but not `high`.",
+    .pytensor_class = "UniformRV",
+});
+
+DISTRIBUTION({
+    .name = "beta",
+    .title = "beta distribution",
+    .parameters = {{"alpha", "First shape, positive."}, {"beta", "Second shape, positive."}},
+    .draw = draw_function<random::beta>(),
+    .log_functions = {LOG_FUNCTION(beta_logpdf)},
+    .draw_notes = "The mean is ``alpha / (alpha + beta)``.",
+    .pytensor_class = "BetaRV",
+});
+
+DISTRIBUTION({
+    .name = "triangular",
+    .title = "triangular distribution",
+    .parameters = {{"left", "Lower end."}, {"mode", "Mode."}, {"right", "Upper end."}},
+    .draw = draw_function<random::triangular>(),
+    .log_functions = {LOG_FUNCTION(triangular_logpdf)},
+    .pytensor_class = "TriangularRV",
+});
 
 }  // namespace bitale::stats

@@ -5,6 +5,7 @@
 #include "bitale/stats/vectors.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "stats/arguments.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -76,5 +77,43 @@ Variable ordered_logistic_logpmf(const Operand& x, const Operand& eta, const Ope
       },
       eta, cutpoints);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+DISTRIBUTION({
+    .name = "categorical",
+    .title = "categorical distribution",
+    .parameters = {{"p", "Probabilities of the categories, along the last dimension."}},
+    .draw = draw_function<random::categorical>(),
+    .log_functions = {LOG_FUNCTION(categorical_logpmf)},
+    .draw_notes = "The draws are indices of the last axis. The sum of `p` is 1 up to 1.5e-8 (float32: 3.5e-4).",
+    .pytensor_class = "CategoricalRV",
+    .core = {1, {{0}}, {}},
+    .value = {"x", "Category, an integer from 0."},
+    .density_lines = "! TypeError: if `x` is not of integers.",
+});
+
+DISTRIBUTION({
+    .name = "categorical_logit",
+    .title = "categorical distribution by its logits",
+    .parameters = {{"logits", "Logarithms of the probabilities up to a common constant, along the last dimension."}},
+    .log_functions = {LOG_FUNCTION(categorical_logit_logpmf)},
+    .core = {1, {{0}}, {}},
+    .value = {"x", "Category, an integer from 0."},
+    .density_lines = "! TypeError: if `x` is not of integers.",
+});
+
+DISTRIBUTION({
+    .name = "ordered_logistic",
+    .title = "ordered logistic distribution of categories",
+    .parameters =
+        {{"eta", "Linear predictor."},
+         {"cutpoints",
+          "Increasing limits between categories, one fewer than there are categories, along the last dimension."}},
+    .log_functions = {LOG_FUNCTION(ordered_logistic_logpmf)},
+    .core = {1, {{}, {0}}, {}},
+    .value = {"x", "Category, an integer from 0."},
+    .density_lines = "! TypeError: if `x` is not of integers.",
+});
 
 }  // namespace bitale::stats

@@ -5,6 +5,7 @@
 #include "bitale/ops/special.hpp"
 #include "bitale/stats/densities.hpp"
 #include "stats/arguments.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -115,5 +116,96 @@ Variable integers_logpmf(const Operand& x, const Operand& low, const Operand& hi
       },
       x, low, high);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+using P = const Variables&;
+
+DISTRIBUTION({
+    .name = "bernoulli",
+    .title = "Bernoulli distribution",
+    .parameters = {{"p", "Probability of 1.", {}, Allowed::probability}},
+    .draw = draw_function<random::bernoulli>(),
+    .composed_of = {[](DrawSource& from, P p) {
+                      return from.draw("binomial", {constant(Array(std::int64_t(1))), p[0]});
+                    },
+                    DType::Int64},
+    .log_functions = {LOG_FUNCTION(bernoulli_logpmf)},
+    .pytensor_class = "BernoulliRV",
+});
+
+DISTRIBUTION({
+    .name = "binomial",
+    .title = "binomial distribution of the number of successes",
+    .parameters = {{"n", "Number of trials."}, {"p", "Probability of a success."}},
+    .draw = draw_function<random::binomial>(),
+    .log_functions = {LOG_FUNCTION(binomial_logpmf)},
+    .pytensor_class = "BinomialRV",
+});
+
+DISTRIBUTION({
+    .name = "negative_binomial",
+    .title = "negative binomial distribution of the number of failures before a number of successes",
+    .parameters = {{"n", "Number of successes, positive; it need not be an integer."},
+                   {"p", "Probability of a success, positive."}},
+    .draw = draw_function<random::negative_binomial>(),
+    .log_functions = {LOG_FUNCTION(negative_binomial_logpmf)},
+    .pytensor_class = "NegBinomialRV",
+});
+
+DISTRIBUTION({
+    .name = "betabinom",
+    .title = "beta-binomial distribution of the number of successes",
+    .parameters = {{"n", "Number of trials.", {}, Allowed::not_negative, DType::Int64},
+                   {"a", "First shape of the probability's beta distribution, positive.", {}, Allowed::positive},
+                   {"b", "Second shape, positive.", {}, Allowed::positive}},
+    .draw = draw_function<random::betabinom>(),
+    .composed_of = {[](DrawSource& from, P p) {
+                      const Variable probability = from.draw("beta", {p[1], p[2]});
+                      return from.draw("binomial", {p[0], probability});
+                    },
+                    DType::Int64},
+    .log_functions = {LOG_FUNCTION(betabinom_logpmf)},
+    .pytensor_class = "BetaBinomialRV",
+});
+
+DISTRIBUTION({
+    .name = "poisson",
+    .title = "Poisson distribution",
+    .parameters = {{"lam", "Mean, not negative.", 1.0}},
+    .draw = draw_function<random::poisson>(),
+    .log_functions = {LOG_FUNCTION(poisson_logpmf)},
+    .pytensor_class = "PoissonRV",
+});
+
+DISTRIBUTION({
+    .name = "geometric",
+    .title = "geometric distribution of the number of trials up to the first success",
+    .parameters = {{"p", "Probability of a success, positive."}},
+    .draw = draw_function<random::geometric>(),
+    .log_functions = {LOG_FUNCTION(geometric_logpmf)},
+    .draw_notes = "Draws are 1 or greater.",
+    .pytensor_class = "GeometricRV",
+});
+
+DISTRIBUTION({
+    .name = "hypergeometric",
+    .title = "hypergeometric distribution of the number of successes without replacement",
+    .parameters = {{"ngood", "Number of good elements."},
+                   {"nbad", "Number of bad elements."},
+                   {"nsample", "Number of elements drawn without replacement."}},
+    .draw = draw_function<random::hypergeometric>(),
+    .log_functions = {LOG_FUNCTION(hypergeometric_logpmf)},
+    .pytensor_class = "HyperGeometricRV",
+});
+
+DISTRIBUTION({
+    .name = "integers",
+    .title = "uniform distribution of integers",
+    .parameters = {{"low", "Lowest number."}, {"high", "Upper end, which is excluded."}},
+    .draw = draw_function<random::integers>(),
+    .log_functions = {LOG_FUNCTION(integers_logpmf)},
+    .pytensor_class = "IntegersRV",
+});
 
 }  // namespace bitale::stats

@@ -4,6 +4,7 @@
 #include "bitale/stats/densities.hpp"
 #include "stats/arguments.hpp"
 #include "stats/counts.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -71,5 +72,43 @@ Variable negative_binomial_2_log_logpmf(const Operand& x, const Operand& log_mu,
       },
       x, log_mu, phi);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+DISTRIBUTION({
+    .name = "bernoulli_logit",
+    .title = "Bernoulli distribution by its logit",
+    .parameters = {{"logit", "Logit of the probability of 1."}},
+    .log_functions = {LOG_FUNCTION(bernoulli_logit_logpmf)},
+});
+
+DISTRIBUTION({
+    .name = "binomial_logit",
+    .title = "binomial distribution by its logit",
+    .parameters = {{"n", "Number of trials."}, {"logit", "Logit of the probability of a success."}},
+    .log_functions = {LOG_FUNCTION(binomial_logit_logpmf)},
+});
+
+DISTRIBUTION({
+    .name = "poisson_log",
+    .title = "Poisson distribution by the logarithm of its mean",
+    .parameters = {{"log_lam", "Logarithm of the mean."}},
+    .log_functions = {LOG_FUNCTION(poisson_log_logpmf)},
+});
+
+DISTRIBUTION({
+    .name = "negative_binomial_2",
+    .title = "negative binomial distribution by its mean",
+    .parameters = {{"mu", "Mean, positive."}, {"phi", "Precision, positive: the variance is ``mu + mu**2 / phi``."}},
+    .log_functions = {LOG_FUNCTION(negative_binomial_2_logpmf)},
+});
+
+DISTRIBUTION({
+    .name = "negative_binomial_2_log",
+    .title = "negative binomial distribution by the logarithm of its mean",
+    .parameters = {{"log_mu", "Logarithm of the mean."},
+                   {"phi", "Precision, positive: the variance is ``mu + mu**2 / phi``."}},
+    .log_functions = {LOG_FUNCTION(negative_binomial_2_log_logpmf)},
+});
 
 }  // namespace bitale::stats

@@ -6,6 +6,7 @@
 #include "bitale/ops/special.hpp"
 #include "bitale/stats/densities.hpp"
 #include "stats/arguments.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -155,5 +156,153 @@ Variable truncated_normal_logpdf(const Operand& x, const Operand& loc, const Ope
       },
       x, loc, scale, lower, upper);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+using P = const Variables&;
+
+DISTRIBUTION({
+    .name = "normal",
+    .title = "normal distribution",
+    .parameters = {{"loc", "Mean.", 0.0}, {"scale", "Standard deviation, positive.", 1.0}},
+    .draw = draw_function<random::normal>(),
+    .log_functions = {LOG_FUNCTION(normal_logpdf), LOG_FUNCTION(normal_logcdf), LOG_FUNCTION(normal_logsf)},
+    .pytensor_class = "NormalRV",
+});
+
+DISTRIBUTION({
+    .name = "halfnormal",
+    .title = "half-normal distribution",
+    .parameters = {{"loc", "Lower end.", 0.0},
+                   {"scale", "Standard deviation of the normal distribution that is folded, positive.", 1.0,
+                    Allowed::not_negative}},
+    .draw = draw_function<random::halfnormal>(),
+    .composed_of = {[](DrawSource& from, P p) { return abs(from.draw("standard_normal")) * p[1] + p[0]; }},
+    .log_functions = {LOG_FUNCTION(halfnormal_logpdf), LOG_FUNCTION(halfnormal_logcdf), LOG_FUNCTION(halfnormal_logsf)},
+    .pytensor_class = "HalfNormalRV",
+});
+
+// By the inverse distribution function, in logarithms and from the nearer tail, so that intervals far from the mean
+// keep their precision.
+static Variable truncated_normal_of(DrawSource& from, const Variables& p) {
+  const Variable &loc = p[0], &scale = p[1], u = maximum(from.unit(), 0x1p-54);
+  // An infinite limit is replaced by one far out, so that no intermediate value is infinite.
+  const auto in_deviations = [&](const Variable& limit) {
+    const Variable is_far = isinf(limit);
+    return switch_(is_far, sign(limit) * 1e150, (switch_(is_far, loc, limit) - loc) / scale);
+  };
+  const Variable a = in_deviations(p[2]), b = in_deviations(p[3]), flips = gt(a, 0);
+  const Variable low = switch_(flips, -b, a), high = switch_(flips, -a, b);
+  // The logarithm of a sum with finite terms.
+  const Variable from_low = log_ndtr(low) + log1p(-u), from_high = log_ndtr(high) + log(u);
+  const Variable log_p = maximum(from_low, from_high) + log1p(exp(-abs(from_high - from_low)));
+  const Variable z = clip(ndtri_exp(minimum(log_p, 0.0)), low, high);
+  return clip(loc + scale * switch_(flips, -z, z), p[2], p[3]);
+}
+
+DISTRIBUTION({
+    .name = "truncated_normal",
+    .title = "normal distribution truncated to an interval",
+    .parameters = {{"loc", "Mean before truncation.", 0.0},
+                   {"scale", "Standard deviation before truncation, positive.", 1.0, Allowed::positive},
+                   {"lower", "Lower end.", -infinity},
+                   {"upper", "Upper end, above `lower`.", infinity}},
+    .draw = draw_function<random::truncated_normal>(),
+    .composed_of = {truncated_normal_of, DType::Float64, std::pair<std::size_t, std::size_t>(2, 3)},
+    .log_functions = {LOG_FUNCTION(truncated_normal_logpdf)},
+    .draw_notes = "By the inverse distribution function, in logarithms and from the nearer tail, "
+                  "so that intervals far from the mean keep their precision.",
+});
+
+DISTRIBUTION({
+    .name = "lognormal",
+    .title = "log-normal distribution",
+    .parameters = {{"mean", "Mean of the logarithm.", 0.0},
+                   {"sigma", "Standard deviation of the logarithm, positive.", 1.0}},
+    .draw = draw_function<random::lognormal>(),
+    .log_functions = {LOG_FUNCTION(lognormal_logpdf), LOG_FUNCTION(lognormal_logcdf), LOG_FUNCTION(lognormal_logsf)},
+    .pytensor_class = "LogNormalRV",
+});
+
+DISTRIBUTION({
+    .name = "t",
+    .title = "t distribution of Student",
+    .parameters = {{"df", "Degrees of freedom, positive.", {}, Allowed::positive},
+                   {"loc", "Location.", 0.0},
+                   {"scale", "Scale, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::t>(),
+    .composed_of = {[](DrawSource& from, P p) { return from.draw("standard_t", {p[0]}) * p[2] + p[1]; }},
+    .log_functions = {LOG_FUNCTION(t_logpdf)},
+    .pytensor_class = "StudentTRV",
+});
+
+DISTRIBUTION({
+    .name = "cauchy",
+    .title = "Cauchy distribution",
+    .parameters = {{"loc", "Median.", 0.0}, {"scale", "Scale, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::cauchy>(),
+    .composed_of = {[](DrawSource& from, P p) {
+      return tan(std::numbers::pi * from.unit() - std::numbers::pi / 2) * p[1] + p[0];
+    }},
+    .log_functions = {LOG_FUNCTION(cauchy_logpdf), LOG_FUNCTION(cauchy_logcdf), LOG_FUNCTION(cauchy_logsf)},
+    .draw_notes = "By the inverse distribution function.",
+    .pytensor_class = "CauchyRV",
+});
+
+DISTRIBUTION({
+    .name = "halfcauchy",
+    .title = "half-Cauchy distribution",
+    .parameters = {{"loc", "Lower end.", 0.0}, {"scale", "Scale, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::halfcauchy>(),
+    .composed_of = {[](DrawSource& from, P p) { return tan(std::numbers::pi / 2 * from.unit()) * p[1] + p[0]; }},
+    .log_functions = {LOG_FUNCTION(halfcauchy_logpdf)},
+    .draw_notes = "By the inverse distribution function.",
+    .pytensor_class = "HalfCauchyRV",
+});
+
+DISTRIBUTION({
+    .name = "laplace",
+    .title = "Laplace (double exponential) distribution",
+    .parameters = {{"loc", "Mean.", 0.0}, {"scale", "Scale, positive.", 1.0}},
+    .draw = draw_function<random::laplace>(),
+    .log_functions = {LOG_FUNCTION(laplace_logpdf), LOG_FUNCTION(laplace_logcdf), LOG_FUNCTION(laplace_logsf)},
+    .pytensor_class = "LaplaceRV",
+});
+
+DISTRIBUTION({
+    .name = "logistic",
+    .title = "logistic distribution",
+    .parameters = {{"loc", "Mean.", 0.0}, {"scale", "Scale, positive.", 1.0}},
+    .draw = draw_function<random::logistic>(),
+    .log_functions = {LOG_FUNCTION(logistic_logpdf), LOG_FUNCTION(logistic_logcdf), LOG_FUNCTION(logistic_logsf)},
+    .pytensor_class = "LogisticRV",
+});
+
+DISTRIBUTION({
+    .name = "gumbel",
+    .title = "Gumbel distribution of maxima",
+    .parameters = {{"loc", "Mode.", 0.0}, {"scale", "Scale, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::gumbel>(),
+    .composed_of = {[](DrawSource& from, P p) { return -log(-log(from.unit())) * p[1] + p[0]; }},
+    .log_functions = {LOG_FUNCTION(gumbel_logpdf), LOG_FUNCTION(gumbel_logcdf), LOG_FUNCTION(gumbel_logsf)},
+    .draw_notes = "By the inverse distribution function; as SciPy's ``gumbel_r``.",
+    .pytensor_class = "GumbelRV",
+});
+
+DISTRIBUTION({
+    .name = "vonmises",
+    .title = "von Mises distribution",
+    .parameters = {{"mu", "Mean direction, in radians."}, {"kappa", "Concentration, not negative."}},
+    .draw = draw_function<random::vonmises>(),
+    .log_functions = {LOG_FUNCTION(vonmises_logpdf)},
+    .draw_notes = "Draws are in [-pi, pi].",
+    .pytensor_class = "VonMisesRV",
+});
+
+DISTRIBUTION({
+    .name = "standard_normal",
+    .title = "normal distribution with mean 0 and standard deviation 1",
+    .draw = draw_function<random::standard_normal>(),
+});
 
 }  // namespace bitale::stats

@@ -2,6 +2,7 @@
 #include "bitale/ops/special.hpp"
 #include "bitale/stats/densities.hpp"
 #include "stats/arguments.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -121,5 +122,118 @@ Variable wald_logpdf(const Operand& x, const Operand& mean, const Operand& scale
       },
       x, mean, scale);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+using P = const Variables&;
+
+DISTRIBUTION({
+    .name = "exponential",
+    .title = "exponential distribution",
+    .parameters = {{"scale", "Mean, the reciprocal of the rate; positive.", 1.0}},
+    .draw = draw_function<random::exponential>(),
+    .log_functions = {LOG_FUNCTION(exponential_logpdf), LOG_FUNCTION(exponential_logcdf),
+                      LOG_FUNCTION(exponential_logsf)},
+    .pytensor_class = "ExponentialRV",
+});
+
+DISTRIBUTION({
+    .name = "truncexpon",
+    .title = "exponential distribution truncated to an interval",
+    .parameters = {{"b", "Length of the interval in units of `scale`, positive.", {}, Allowed::positive},
+                   {"loc", "Lower end.", 0.0},
+                   {"scale", "Scale, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::truncexpon>(),
+    .composed_of = {[](DrawSource& from, P p) { return -log1p(from.unit() * expm1(-p[0])) * p[2] + p[1]; }},
+    .log_functions = {LOG_FUNCTION(truncexpon_logpdf)},
+    .draw_notes = "By the inverse distribution function.",
+    .pytensor_class = "TruncExponentialRV",
+});
+
+DISTRIBUTION({
+    .name = "gengamma",
+    .title = "generalised gamma distribution",
+    .parameters = {{"alpha", "Shape, positive: near 0 the density is proportional to the power ``alpha - 1``.", 1.0,
+                    Allowed::positive},
+                   {"p", "Power in the exponent, positive.", 1.0, Allowed::positive},
+                   {"lambd", "Scale, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::gengamma>(),
+    .composed_of = {[](DrawSource& from, P p) {
+      return pow(from.draw("standard_gamma", {p[0] / p[1]}), 1.0 / p[1]) * p[2];
+    }},
+    .log_functions = {LOG_FUNCTION(gengamma_logpdf)},
+    .draw_notes = "The draws are `lambd` times a gamma variable of shape ``alpha / p``, to the power ``1 / p``.",
+    .pytensor_class = "GenGammaRV",
+});
+
+DISTRIBUTION({
+    .name = "invgamma",
+    .title = "inverse gamma distribution",
+    .parameters = {{"shape", "Shape, positive.", {}, Allowed::not_negative_or_nan},
+                   {"scale", "Scale, positive.", {}, Allowed::not_negative_or_nan, DType::Float64, 1.0}},
+    .draw = draw_function<random::invgamma>(),
+    .composed_of = {[](DrawSource& from, P p) { return 1.0 / (1.0 / p[1] * from.draw("standard_gamma", {p[0]})); }},
+    .log_functions = {LOG_FUNCTION(invgamma_logpdf)},
+    .draw_notes = "The draws are inverses of gamma variables with scale ``1 / scale``.",
+    .pytensor_class = "InvGammaRV",
+});
+
+DISTRIBUTION({
+    .name = "chisquare",
+    .title = "chi-squared distribution",
+    .parameters = {{"df", "Degrees of freedom, positive."}},
+    .draw = draw_function<random::chisquare>(),
+    .log_functions = {LOG_FUNCTION(chisquare_logpdf)},
+});
+
+DISTRIBUTION({
+    .name = "weibull",
+    .title = "Weibull distribution",
+    .parameters = {{"shape", "Shape, positive."}, {"scale", "Scale, positive.", 1.0}},
+    .draw = draw_function<random::weibull>(),
+    .log_functions = {LOG_FUNCTION(weibull_logpdf), LOG_FUNCTION(weibull_logcdf), LOG_FUNCTION(weibull_logsf)},
+    .draw_notes = "Draws have scale 1.",
+    .pytensor_class = "WeibullRV",
+});
+
+DISTRIBUTION({
+    .name = "pareto",
+    .title = "Pareto distribution",
+    .parameters = {{"b", "Shape, positive.", {}, Allowed::positive},
+                   {"scale", "Lower end, positive.", 1.0, Allowed::not_negative}},
+    .draw = draw_function<random::pareto>(),
+    .composed_of = {[](DrawSource& from, P p) { return pow(1.0 - from.unit(), -1.0 / p[0]) * p[1]; }},
+    .log_functions = {LOG_FUNCTION(pareto_logpdf), LOG_FUNCTION(pareto_logcdf), LOG_FUNCTION(pareto_logsf)},
+    .draw_notes = "By the inverse distribution function.",
+    .pytensor_class = "ParetoRV",
+});
+
+DISTRIBUTION({
+    .name = "rayleigh",
+    .title = "Rayleigh distribution",
+    .parameters = {{"scale", "Scale, positive: the mode.", 1.0}},
+    .draw = draw_function<random::rayleigh>(),
+    .log_functions = {LOG_FUNCTION(rayleigh_logpdf), LOG_FUNCTION(rayleigh_logcdf), LOG_FUNCTION(rayleigh_logsf)},
+    .draw_notes = "The draws are NumPy's; PyTensor's differ.",
+});
+
+DISTRIBUTION({
+    .name = "wald",
+    .title = "Wald (inverse Gaussian) distribution",
+    .parameters = {{"mean", "Mean, positive.", 1.0}, {"scale", "Scale, positive.", 1.0}},
+    .draw = draw_function<random::wald>(),
+    .log_functions = {LOG_FUNCTION(wald_logpdf)},
+    .pytensor_class = "WaldRV",
+});
+
+// Its density takes a rate in place of the scale as well, and so is bound by hand.
+DISTRIBUTION({
+    .name = "gamma",
+    .title = "gamma distribution",
+    .parameters = {{"shape", "Shape, positive."}, {"scale", "Scale, positive."}},
+    .draw = draw_function<random::gamma>(),
+    .draw_notes = "The mean is ``shape * scale``.",
+    .pytensor_class = "GammaRV",
+});
 
 }  // namespace bitale::stats

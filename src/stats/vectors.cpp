@@ -10,6 +10,7 @@
 #include "bitale/ops/special.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "stats/arguments.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::stats {
 
@@ -169,5 +170,89 @@ Variable wishart_logpdf(const Operand& x, const Operand& df, const Operand& scal
       },
       x, df, scale);
 }
+
+// ---- records -------------------------------------------------------------------------------------------------------
+
+static random::Draw draw_by_cholesky(const Operand& rng, const Operand& mean, const Operand& cov,
+                                     const random::Size& size) {
+  return random::multivariate_normal(rng, mean, cov, size);
+}
+
+DISTRIBUTION({
+    .name = "multinomial",
+    .title = "multinomial distribution",
+    .parameters = {{"n", "Number of trials, the sum of the counts."},
+                   {"p", "Probabilities, along the last dimension."}},
+    .draw = draw_function<random::multinomial>(),
+    .log_functions = {LOG_FUNCTION(multinomial_logpmf)},
+    .pytensor_class = "MultinomialRV",
+    .core = {1, {{}, {0}}, {0}},
+    .value = {"x", "Counts, along the last dimension."},
+});
+
+DISTRIBUTION({
+    .name = "dirichlet",
+    .title = "Dirichlet distribution",
+    .parameters = {{"alphas", "Concentrations, positive, along the last dimension."}},
+    .draw = draw_function<random::dirichlet>(),
+    .log_functions = {LOG_FUNCTION(dirichlet_logpdf)},
+    .draw_notes = "The draws sum to 1 along the last axis.",
+    .pytensor_class = "DirichletRV",
+    .core = {1, {{0}}, {0}},
+    .value = {"x", "Shares that sum to 1, along the last dimension."},
+});
+
+DISTRIBUTION({
+    .name = "multivariate_normal",
+    .title = "multivariate normal distribution",
+    .parameters = {{"mean", "Mean vector."}, {"cov", "Covariance matrix, of which the lower triangle is read."}},
+    .draw = draw_function<draw_by_cholesky>(),
+    .log_functions = {LOG_FUNCTION(multivariate_normal_logpdf)},
+    .draw_notes = "The draws are ``mean + A @ z`` with standard normal z and ``A @ A.T == cov``. "
+                  "LinAlgError is raised at run time for matrices without such a factor.",
+    .pytensor_class = "MvNormalRV",
+    .core = {2, {{0}, {0, 1}}, {0}},
+    .value = {"x", "Vector."},
+});
+
+DISTRIBUTION({
+    .name = "multivariate_normal_cholesky",
+    .title = "multivariate normal distribution by a factor of its covariance",
+    .parameters = {{"mean", "Mean vector."}, {"factor", "Lower Cholesky factor of the covariance matrix."}},
+    .log_functions = {LOG_FUNCTION(multivariate_normal_cholesky_logpdf)},
+    .core = {2, {{0}, {0, 1}}, {0}},
+    .value = {"x", "Vector."},
+});
+
+DISTRIBUTION({
+    .name = "multivariate_normal_precision",
+    .title = "multivariate normal distribution by the inverse of its covariance",
+    .parameters = {{"mean", "Mean vector."},
+                   {"precision", "Inverse of the covariance matrix, of which the lower triangle is read."}},
+    .log_functions = {LOG_FUNCTION(multivariate_normal_precision_logpdf)},
+    .core = {2, {{0}, {0, 1}}, {0}},
+    .value = {"x", "Vector."},
+});
+
+DISTRIBUTION({
+    .name = "lkj_cholesky",
+    .title = "LKJ distribution of Cholesky factors of correlation matrices",
+    .parameters = {{"eta", "Shape, positive; 1 is uniform over correlation matrices."}},
+    .log_functions = {LOG_FUNCTION(lkj_cholesky_logpdf)},
+    .core = {2, {{}}, {0, 1}},
+    .value = {"factor", "Lower Cholesky factor of a correlation matrix, whose length is known."},
+    .density_lines = "! NotImplementedError: if the length of `factor` is not known.\n* The density is that of the "
+                     "elements below the diagonal (Lewandowski, Kurowicka and Joe, 2009).",
+});
+
+DISTRIBUTION({
+    .name = "wishart",
+    .title = "Wishart distribution",
+    .parameters = {{"df", "Degrees of freedom, more than the number of rows less 1."},
+                   {"scale", "Scale matrix, of which the lower triangle is read."}},
+    .log_functions = {LOG_FUNCTION(wishart_logpdf)},
+    .core = {2, {{}, {0, 1}}, {0, 1}},
+    .value = {"x", "Positive definite matrix."},
+});
 
 }  // namespace bitale::stats

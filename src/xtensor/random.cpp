@@ -5,28 +5,17 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/xtensor/align.hpp"
-#include "ops/random/compositions.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::xtensor::random {
 
 namespace {
 
-// Of a distribution of vectors: how many core dimensions it has, which of them each parameter has, and which a draw.
-struct Core {
-  std::string_view distribution;
-  int count;
-  std::vector<std::vector<std::size_t>> of_parameters;
-  std::vector<std::size_t> of_draw;
-};
-
-const Core& core_of(std::string_view distribution) {
-  static const Core none{"", 0, {}, {}};
-  static const Core all[] = {{"categorical", 1, {{0}}, {}},
-                             {"dirichlet", 1, {{0}}, {0}},
-                             {"multinomial", 1, {{}, {0}}, {0}},
-                             {"multivariate_normal", 2, {{0}, {0, 1}}, {0}}};
-  const auto found = std::ranges::find(all, distribution, &Core::distribution);
-  return found == std::end(all) ? none : *found;
+// The core dimensions of a distribution that has a record; others have none.
+const stats::CoreDimensions& core_of(std::string_view distribution) {
+  static const stats::CoreDimensions none;
+  const auto found = stats::distributions().find(distribution);
+  return found == stats::distributions().end() ? none : found->second.core;
 }
 
 Operand length_of_extra(std::string_view who, const DrawDims& dims, std::size_t k) {
@@ -37,32 +26,12 @@ Operand length_of_extra(std::string_view who, const DrawDims& dims, std::size_t 
                        "such as Dim(\"", dim.name(), "\", 10)"));
 }
 
-// A distribution of tensors, by name.
-bitale::random::Draw of_tensors(std::string_view name, const Variable& rng, const Variables& parameters,
-                                const bitale::random::Size& size) {
-  using namespace bitale::random;
-  const auto count = [&](std::size_t wanted) {
-    if (parameters.size() != wanted)
-      throw ValueError(cat(name, ": expected ", wanted, " parameters, got ", parameters.size()));
-  };
-  if (name == "categorical") return count(1), bitale::random::categorical(rng, parameters[0], size);
-  if (name == "dirichlet") return count(1), bitale::random::dirichlet(rng, parameters[0], size);
-  if (name == "multinomial") return count(2), bitale::random::multinomial(rng, parameters[0], parameters[1], size);
-  if (name == "multivariate_normal")
-    return count(2), bitale::random::multivariate_normal(rng, parameters[0], parameters[1], size);
-  // What both tables have is composed, as of the functions of ops/random.hpp: their parameters are PyTensor's.
-  const auto native = distribution_names();
-  return std::ranges::binary_search(native, name) && !is_composition(name)
-             ? bitale::random::draw(name, rng, parameters, size)
-             : composed(name, rng, parameters, size);
-}
-
 }  // namespace
 
 Draw draw(std::string_view distribution, const XOperands& parameters, const DrawDims& dims,
           const Distribution& of_tensors) {
   const LocationScope here(parameters.empty() ? Location() : parameters[0].where);
-  const Core& core = core_of(distribution);
+  const stats::CoreDimensions& core = core_of(distribution);
   const std::vector<std::string> names = core_names(distribution, dims.core, {core.count});
   XVariables operands;
   std::vector<std::vector<std::string>> core_of_operands;
@@ -76,7 +45,7 @@ Draw draw(std::string_view distribution, const XOperands& parameters, const Draw
 
   DimList all = dims.extra;
   for (const Dim& dim : aligned.dims) all.push_back(dim);
-  for (const std::size_t k : core.of_draw) {
+  for (const std::size_t k : core.of_value) {
     Dim own(names[k]);
     for (const DimList& each : aligned.core)
       for (const Dim& dim : each)
@@ -102,7 +71,7 @@ Draw draw(std::string_view distribution, const XOperands& parameters, const Draw
 
 Draw draw(std::string_view distribution, const Variable& rng, const XOperands& parameters, const DrawDims& dims) {
   return draw(distribution, parameters, dims, [&](const Variables& values, const bitale::random::Size& size) {
-    return of_tensors(distribution, rng, values, size);
+    return stats::draw(distribution, rng, values, size);
   });
 }
 

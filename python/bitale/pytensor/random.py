@@ -62,36 +62,18 @@ def _random_variable(op: Any, node: Any, rng: Any, size: Any, *parameters: Any) 
     return draw(op, *parameters, rng=rng, size=lengths)
 
 
-def _plain(name: str) -> Draw:
-    """A distribution of NumPy's with scalar parameters in NumPy's order."""
+def _named(name: str) -> Draw:
+    """A distribution of the library, whose parameters are PyTensor's."""
 
     def draw(op: Any, *parameters: Any, rng: Any, size: Any) -> tuple[Any, Any]:
-        return _core.random_draw(name, rng, list(parameters), size)
+        return _core.draw_from(name, rng, list(parameters), size)
 
     return draw
 
 
-for _cls, _of in {
-    basic.UniformRV: "uniform",
-    basic.TriangularRV: "triangular",
-    basic.BetaRV: "beta",
-    basic.NormalRV: "normal",
-    basic.LogNormalRV: "lognormal",
-    basic.GammaRV: "gamma",
-    basic.ExponentialRV: "exponential",
-    basic.WeibullRV: "weibull",
-    basic.LogisticRV: "logistic",
-    basic.VonMisesRV: "vonmises",
-    basic.PoissonRV: "poisson",
-    basic.GeometricRV: "geometric",
-    basic.HyperGeometricRV: "hypergeometric",
-    basic.WaldRV: "wald",
-    basic.LaplaceRV: "laplace",
-    basic.BinomialRV: "binomial",
-    basic.NegBinomialRV: "negative_binomial",
-    basic.IntegersRV: "integers",
-}.items():
-    draws(_cls)(_plain(_of))
+for _record in _core.distributions():
+    if _record.pytensor_class:
+        draws(getattr(basic, _record.pytensor_class))(_named(_record.name))
 
 
 def in_domain(x: Any, *conditions: Any) -> Any:
@@ -101,38 +83,6 @@ def in_domain(x: Any, *conditions: Any) -> Any:
         "Domain error in arguments: a parameter of a random variable is outside its domain",
     )
     return check(x, *(pt.all(condition) for condition in conditions))
-
-
-def _named(name: str, *domains: Any) -> Draw:
-    """A distribution of `bitale.tensor.random`. domains: for each parameter, how it compares with 0, if SciPy's sampler checks it."""
-
-    def draw(op: Any, *parameters: Any, **keys: Any) -> Any:
-        return _of_module(
-            name,
-            *(in_domain(x, of(x, 0)) if of else x for x, of in zip(parameters, domains)),
-            **keys,
-        )
-
-    return draw
-
-
-_NAMED: dict[type, tuple[Any, ...]] = {
-    basic.BernoulliRV: ("bernoulli", None),
-    basic.HalfNormalRV: ("halfnormal", None, pt.ge),
-    basic.ParetoRV: ("pareto", pt.gt, pt.ge),
-    basic.GumbelRV: ("gumbel", None, pt.ge),
-    basic.CauchyRV: ("cauchy", None, pt.ge),
-    basic.HalfCauchyRV: ("halfcauchy", None, pt.ge),
-    basic.InvGammaRV: ("invgamma", None, None),
-    basic.TruncExponentialRV: ("truncexpon", pt.gt, None, pt.ge),
-    basic.StudentTRV: ("t", pt.gt, None, pt.ge),
-    basic.BetaBinomialRV: ("betabinom", None, None, None),
-    basic.GenGammaRV: ("gengamma", pt.gt, pt.gt, pt.ge),
-    basic.DirichletRV: ("dirichlet", None),
-    basic.MultinomialRV: ("multinomial", None, None),
-}
-for _cls, _row in _NAMED.items():
-    draws(_cls)(_named(*_row))
 
 
 @draws(basic.MvNormalRV)

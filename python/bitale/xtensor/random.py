@@ -14,12 +14,7 @@ from bitale import _core
 from bitale._core import XTensorVariable
 from bitale.tensor.random import rng, shared_rng
 
-_DISTRIBUTIONS = (
-    "bernoulli", "beta", "betabinom", "binomial", "categorical", "cauchy", "chisquare", "dirichlet", "exponential", "gamma", "gengamma",
-    "geometric", "gumbel", "halfcauchy", "halfnormal", "hypergeometric", "integers", "invgamma", "laplace", "logistic", "lognormal",
-    "multinomial", "multivariate_normal", "nbinom", "negative_binomial", "normal", "pareto", "poisson", "rayleigh", "standard_normal", "t",
-    "triangular", "truncated_normal", "truncexpon", "uniform", "vonmises", "wald", "weibull",
-)  # fmt: skip
+_DISTRIBUTIONS = [*(record.name for record in _core.distributions()), "nbinom"]
 
 
 def _parameters(

@@ -29,6 +29,11 @@ std::vector<std::string_view>& texts() {
   return all;
 }
 
+std::vector<std::string (*)()>& makers() {
+  static std::vector<std::string (*)()> all;
+  return all;
+}
+
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
   std::vector<std::string_view> out;
   while (!text.empty()) {
@@ -106,7 +111,11 @@ using Descriptions = std::map<std::string, Description, std::less<>>;
 const Descriptions& descriptions() {
   static const Descriptions all = [] {
     Descriptions out;
-    for (std::string_view text : texts()) {
+    std::vector<std::string> made;
+    for (const auto maker : makers()) made.push_back(maker());
+    std::vector<std::string_view> all_texts = texts();
+    all_texts.insert(all_texts.end(), made.begin(), made.end());
+    for (std::string_view text : all_texts) {
       for (std::string_view entry : split(text, "\n= ")) {
         const std::size_t end = std::min(entry.find('\n'), entry.size());
         for (std::string_view name : split(entry.substr(0, end), " "))
@@ -221,6 +230,7 @@ const Description& glossary() {
 }  // namespace
 
 RegisterDescriptions::RegisterDescriptions(std::string_view text) { texts().push_back(text); }
+RegisterDescriptions::RegisterDescriptions(std::string (*made)()) { makers().push_back(made); }
 
 bool is_described(std::string_view name) { return found(name).has_value(); }
 

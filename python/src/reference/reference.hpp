@@ -26,6 +26,7 @@ namespace bitale::python {
 // Registers the descriptions in a text that lives as long as the program. They are parsed when one is first asked for.
 struct RegisterDescriptions {
   explicit RegisterDescriptions(std::string_view text);
+  explicit RegisterDescriptions(std::string (*made)());  // of what is registered elsewhere
 };
 
 // A parameter as the signature has it.

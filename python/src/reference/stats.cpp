@@ -1,274 +1,54 @@
-// Log densities and constraint transforms, as the reference describes them.
+// Log densities, whose descriptions follow from the records of distributions, and constraint transforms.
+#include <string>
+
+#include "bitale/core/text.hpp"
 #include "reference/reference.hpp"
+#include "stats/distribution.hpp"
 
 namespace bitale::python {
 
+namespace {
+
+// What a function is of, and what is said of its result.
+struct KindOfFunction {
+  std::string_view ending, quantity, result;
+};
+constexpr std::string_view of_density = "-inf outside the support, nan for parameters outside their domain.";
+constexpr std::string_view of_tail = "accurate in both tails. nan for parameters outside their domain.";
+constexpr KindOfFunction kinds[] = {{"_logpdf", "the density", of_density},
+                                    {"_logpmf", "a probability", of_density},
+                                    {"_logcdf", "the distribution function", of_tail},
+                                    {"_logsf", "the survival function", of_tail}};
+
+void describe(std::string& out, const stats::Distribution& distribution, const stats::LogFunction& function) {
+  for (const auto& [ending, quantity, result] : kinds) {
+    if (!function.name.ends_with(ending)) continue;
+    out += cat("\n= ", function.name, "\nLogarithm of ", quantity, " of the ", distribution.title, ".\n",
+               distribution.value.name, ": ", distribution.value.text, '\n');
+    for (const auto& each : std::span(distribution.parameters).first(function.parameters))
+      out += cat(each.name, ": ", each.text, '\n');
+    const char* shape = distribution.core.count > 0 ? "batch dimensions" : "shape";
+    out += cat("-> Tensor of the broadcast ", shape, "; ", result, '\n', distribution.density_lines, '\n');
+    std::string related;
+    for (const auto& other : distribution.log_functions)
+      if (other.name != function.name) related += cat(related.empty() ? "~ " : ", ", other.name);
+    out += related + '\n';
+  }
+}
+
+std::string log_functions() {
+  std::string out;
+  for (const auto& [name, distribution] : stats::distributions())
+    for (const auto& function : distribution.log_functions) describe(out, distribution, function);
+  return out;
+}
+
+}  // namespace
+
+static const RegisterDescriptions densities(log_functions);
+
 // clang-format off
-static const RegisterDescriptions densities(R"doc(
-= uniform_logpdf
-Logarithm of the density of the uniform distribution.
-x: Value.
-low: Lower end.
-high: Upper end, above `low`.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ uniform_logcdf, uniform_logsf
-
-= normal_logpdf
-Logarithm of the density of the normal distribution.
-x: Value.
-loc: Mean.
-scale: Standard deviation, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ normal_logcdf, normal_logsf
-
-= halfnormal_logpdf
-Logarithm of the density of the half-normal distribution.
-x: Value.
-loc: Lower end.
-scale: Standard deviation of the normal distribution that is folded, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ halfnormal_logcdf, halfnormal_logsf
-
-= truncated_normal_logpdf
-Logarithm of the density of the normal distribution truncated to an interval.
-x: Value.
-loc: Mean before truncation.
-scale: Standard deviation before truncation, positive.
-lower: Lower end.
-upper: Upper end, above `lower`.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= lognormal_logpdf
-Logarithm of the density of the log-normal distribution.
-x: Value.
-mean: Mean of the logarithm.
-sigma: Standard deviation of the logarithm, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ lognormal_logcdf, lognormal_logsf
-
-= t_logpdf
-Logarithm of the density of the Student's t distribution.
-x: Value.
-df: Degrees of freedom, positive.
-loc: Location.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= cauchy_logpdf
-Logarithm of the density of the Cauchy distribution.
-x: Value.
-loc: Median.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ cauchy_logcdf, cauchy_logsf
-
-= halfcauchy_logpdf
-Logarithm of the density of the half-Cauchy distribution.
-x: Value.
-loc: Lower end.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= laplace_logpdf
-Logarithm of the density of the Laplace (double exponential) distribution.
-x: Value.
-loc: Mean.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ laplace_logcdf, laplace_logsf
-
-= logistic_logpdf
-Logarithm of the density of the logistic distribution.
-x: Value.
-loc: Mean.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ logistic_logcdf, logistic_logsf
-
-= gumbel_logpdf
-Logarithm of the density of the Gumbel distribution of maxima.
-x: Value.
-loc: Mode.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ gumbel_logcdf, gumbel_logsf
-
-= vonmises_logpdf
-Logarithm of the density of the von Mises distribution.
-x: Value.
-mu: Mean direction, in radians.
-kappa: Concentration, not negative.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= exponential_logpdf
-Logarithm of the density of the exponential distribution.
-x: Value.
-scale: Mean, the reciprocal of the rate; positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ exponential_logcdf, exponential_logsf
-
-= truncexpon_logpdf
-Logarithm of the density of the exponential distribution truncated to an interval.
-x: Value.
-b: Length of the interval in units of `scale`, positive.
-loc: Lower end.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= gengamma_logpdf
-Logarithm of the density of the generalised gamma distribution.
-x: Value.
-alpha: Shape, positive: near 0 the density is proportional to the power ``alpha - 1``.
-p: Power in the exponent, positive.
-lambd: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= invgamma_logpdf
-Logarithm of the density of the inverse gamma distribution.
-x: Value.
-shape: Shape, positive.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= chisquare_logpdf
-Logarithm of the density of the chi-squared distribution.
-x: Value.
-df: Degrees of freedom, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= beta_logpdf
-Logarithm of the density of the beta distribution.
-x: Value.
-alpha: First shape, positive.
-beta: Second shape, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= weibull_logpdf
-Logarithm of the density of the Weibull distribution.
-x: Value.
-shape: Shape, positive.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ weibull_logcdf, weibull_logsf
-
-= pareto_logpdf
-Logarithm of the density of the Pareto distribution.
-x: Value.
-b: Shape, positive.
-scale: Lower end, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ pareto_logcdf, pareto_logsf
-
-= rayleigh_logpdf
-Logarithm of the density of the Rayleigh distribution.
-x: Value.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-~ rayleigh_logcdf, rayleigh_logsf
-
-= wald_logpdf
-Logarithm of the density of the Wald (inverse Gaussian) distribution.
-x: Value.
-mean: Mean, positive.
-scale: Scale, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= triangular_logpdf
-Logarithm of the density of the triangular distribution.
-x: Value.
-left: Lower end.
-mode: Mode.
-right: Upper end.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= bernoulli_logpmf
-Logarithm of a probability of the Bernoulli distribution.
-x: Value.
-p: Probability of 1.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= binomial_logpmf
-Logarithm of a probability of the binomial distribution.
-x: Value.
-n: Number of trials.
-p: Probability of a success.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= negative_binomial_logpmf
-Logarithm of a probability of the negative binomial distribution.
-x: Value.
-n: Number of successes, positive.
-p: Probability of a success, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= betabinom_logpmf
-Logarithm of a probability of the beta-binomial distribution.
-x: Value.
-n: Number of trials.
-a: First shape of the probability's beta distribution, positive.
-b: Second shape, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= poisson_logpmf
-Logarithm of a probability of the Poisson distribution.
-x: Value.
-lam: Mean, not negative.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= geometric_logpmf
-Logarithm of a probability of the geometric distribution, which begins at 1.
-x: Value.
-p: Probability of a success, positive.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= hypergeometric_logpmf
-Logarithm of a probability of the hypergeometric distribution.
-x: Value.
-ngood: Number of good elements.
-nbad: Number of bad elements.
-nsample: Number of elements drawn without replacement.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= integers_logpmf
-Logarithm of a probability of the uniform distribution of integers.
-x: Value.
-low: Lowest number.
-high: Upper end, which is excluded.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= bernoulli_logit_logpmf
-Logarithm of a probability of the Bernoulli distribution by its logit.
-x: Value.
-logit: Logit of the probability of 1.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= binomial_logit_logpmf
-Logarithm of a probability of the binomial distribution by its logit.
-x: Value.
-n: Number of trials.
-logit: Logit of the probability of a success.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= poisson_log_logpmf
-Logarithm of a probability of the Poisson distribution by the logarithm of its mean.
-x: Value.
-log_lam: Logarithm of the mean.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= negative_binomial_2_logpmf
-Logarithm of a probability of the negative binomial distribution by its mean.
-x: Value.
-mu: Mean, positive.
-phi: Precision, positive: the variance is ``mu + mu**2 / phi``.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
-= negative_binomial_2_log_logpmf
-Logarithm of a probability of the negative binomial distribution by the logarithm of its mean.
-x: Value.
-log_mu: Logarithm of the mean.
-phi: Precision, positive: the variance is ``mu + mu**2 / phi``.
--> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
-
+static const RegisterDescriptions gamma(R"doc(
 = gamma_logpdf
 Logarithm of the density of the gamma distribution.
 x: Value.
@@ -277,269 +57,6 @@ rate (tensor_like or None): Rate, the reciprocal of the scale; positive.
 scale (tensor_like or None): Scale, instead of the rate; 1 if neither is given.
 -> Tensor of the broadcast shape; -inf outside the support, nan for parameters outside their domain.
 ! ValueError: if both a rate and a scale are given.
-
-)doc");
-
-static const RegisterDescriptions tails_and_vectors(R"doc(
-= uniform_logcdf
-Logarithm of the distribution function of the uniform distribution.
-x: Value.
-low: Lower end.
-high: Upper end, above `low`.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ uniform_logpdf, uniform_logsf
-
-= uniform_logsf
-Logarithm of the survival function of the uniform distribution.
-x: Value.
-low: Lower end.
-high: Upper end, above `low`.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ uniform_logpdf, uniform_logcdf
-
-= normal_logcdf
-Logarithm of the distribution function of the normal distribution.
-x: Value.
-loc: Mean.
-scale: Standard deviation, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ normal_logpdf, normal_logsf
-
-= normal_logsf
-Logarithm of the survival function of the normal distribution.
-x: Value.
-loc: Mean.
-scale: Standard deviation, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ normal_logpdf, normal_logcdf
-
-= halfnormal_logcdf
-Logarithm of the distribution function of the half-normal distribution.
-x: Value.
-loc: Lower end.
-scale: Standard deviation of the normal distribution that is folded, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ halfnormal_logpdf, halfnormal_logsf
-
-= halfnormal_logsf
-Logarithm of the survival function of the half-normal distribution.
-x: Value.
-loc: Lower end.
-scale: Standard deviation of the normal distribution that is folded, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ halfnormal_logpdf, halfnormal_logcdf
-
-= lognormal_logcdf
-Logarithm of the distribution function of the log-normal distribution.
-x: Value.
-mean: Mean of the logarithm.
-sigma: Standard deviation of the logarithm, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ lognormal_logpdf, lognormal_logsf
-
-= lognormal_logsf
-Logarithm of the survival function of the log-normal distribution.
-x: Value.
-mean: Mean of the logarithm.
-sigma: Standard deviation of the logarithm, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ lognormal_logpdf, lognormal_logcdf
-
-= cauchy_logcdf
-Logarithm of the distribution function of the Cauchy distribution.
-x: Value.
-loc: Median.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ cauchy_logpdf, cauchy_logsf
-
-= cauchy_logsf
-Logarithm of the survival function of the Cauchy distribution.
-x: Value.
-loc: Median.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ cauchy_logpdf, cauchy_logcdf
-
-= laplace_logcdf
-Logarithm of the distribution function of the Laplace (double exponential) distribution.
-x: Value.
-loc: Mean.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ laplace_logpdf, laplace_logsf
-
-= laplace_logsf
-Logarithm of the survival function of the Laplace (double exponential) distribution.
-x: Value.
-loc: Mean.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ laplace_logpdf, laplace_logcdf
-
-= logistic_logcdf
-Logarithm of the distribution function of the logistic distribution.
-x: Value.
-loc: Mean.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ logistic_logpdf, logistic_logsf
-
-= logistic_logsf
-Logarithm of the survival function of the logistic distribution.
-x: Value.
-loc: Mean.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ logistic_logpdf, logistic_logcdf
-
-= gumbel_logcdf
-Logarithm of the distribution function of the Gumbel distribution of maxima.
-x: Value.
-loc: Mode.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ gumbel_logpdf, gumbel_logsf
-
-= gumbel_logsf
-Logarithm of the survival function of the Gumbel distribution of maxima.
-x: Value.
-loc: Mode.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ gumbel_logpdf, gumbel_logcdf
-
-= exponential_logcdf
-Logarithm of the distribution function of the exponential distribution.
-x: Value.
-scale: Mean, the reciprocal of the rate; positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ exponential_logpdf, exponential_logsf
-
-= exponential_logsf
-Logarithm of the survival function of the exponential distribution.
-x: Value.
-scale: Mean, the reciprocal of the rate; positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ exponential_logpdf, exponential_logcdf
-
-= rayleigh_logcdf
-Logarithm of the distribution function of the Rayleigh distribution.
-x: Value.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ rayleigh_logpdf, rayleigh_logsf
-
-= rayleigh_logsf
-Logarithm of the survival function of the Rayleigh distribution.
-x: Value.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ rayleigh_logpdf, rayleigh_logcdf
-
-= weibull_logcdf
-Logarithm of the distribution function of the Weibull distribution.
-x: Value.
-shape: Shape, positive.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ weibull_logpdf, weibull_logsf
-
-= weibull_logsf
-Logarithm of the survival function of the Weibull distribution.
-x: Value.
-shape: Shape, positive.
-scale: Scale, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ weibull_logpdf, weibull_logcdf
-
-= pareto_logcdf
-Logarithm of the distribution function of the Pareto distribution.
-x: Value.
-b: Shape, positive.
-scale: Lower end, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ pareto_logpdf, pareto_logsf
-
-= pareto_logsf
-Logarithm of the survival function of the Pareto distribution.
-x: Value.
-b: Shape, positive.
-scale: Lower end, positive.
--> Tensor of the broadcast shape; accurate in both tails. nan for parameters outside their domain.
-~ pareto_logpdf, pareto_logcdf
-
-= categorical_logpmf
-Logarithm of a probability of the distribution of categories by their probabilities.
-x: Category, an integer from 0.
-p: Probabilities of the categories, along the last dimension.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-! TypeError: if `x` is not of integers.
-
-= categorical_logit_logpmf
-Logarithm of a probability of the distribution of categories by their logits.
-x: Category, an integer from 0.
-logits: Logarithms of the probabilities up to a common constant, along the last dimension.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-! TypeError: if `x` is not of integers.
-
-= ordered_logistic_logpmf
-Logarithm of a probability of the ordered logistic distribution of categories.
-x: Category, an integer from 0.
-eta: Linear predictor.
-cutpoints: Increasing limits between categories, one fewer than there are categories, along the last dimension.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-! TypeError: if `x` is not of integers.
-
-= multinomial_logpmf
-Logarithm of a probability of the multinomial distribution.
-x: Counts, along the last dimension.
-n: Number of trials, the sum of the counts.
-p: Probabilities, along the last dimension.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-
-= dirichlet_logpdf
-Logarithm of the density of the Dirichlet distribution.
-x: Shares that sum to 1, along the last dimension.
-alphas: Concentrations, positive, along the last dimension.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-
-= multivariate_normal_logpdf
-Logarithm of the density of the multivariate normal distribution.
-x: Vector.
-mean: Mean vector.
-cov: Covariance matrix, of which the lower triangle is read.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-
-= multivariate_normal_cholesky_logpdf
-Logarithm of the density of the multivariate normal distribution by a factor of its covariance.
-x: Vector.
-mean: Mean vector.
-factor: Lower Cholesky factor of the covariance matrix.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-
-= multivariate_normal_precision_logpdf
-Logarithm of the density of the multivariate normal distribution by the inverse of its covariance.
-x: Vector.
-mean: Mean vector.
-precision: Inverse of the covariance matrix, of which the lower triangle is read.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-
-= lkj_cholesky_logpdf
-Logarithm of the density of the LKJ distribution of Cholesky factors of correlation matrices.
-factor: Lower Cholesky factor of a correlation matrix, whose length is known.
-eta: Shape, positive; 1 is uniform over correlation matrices.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-! NotImplementedError: if the length of `factor` is not known.
-* The density is that of the elements below the diagonal (Lewandowski, Kurowicka and Joe, 2009).
-
-= wishart_logpdf
-Logarithm of the density of the Wishart distribution.
-x: Positive definite matrix.
-df: Degrees of freedom, more than the number of rows less 1.
-scale: Scale matrix, of which the lower triangle is read.
--> Tensor of the broadcast batch dimensions; -inf outside the support, nan for parameters outside their domain.
-
 )doc");
 
 static const RegisterDescriptions transforms(R"doc(

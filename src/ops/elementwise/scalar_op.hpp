@@ -12,6 +12,7 @@
 #include "bitale/core/dtype.hpp"
 #include "bitale/graph/complex.hpp"
 #include "bitale/graph/variable.hpp"
+#include "core/unique_name.hpp"
 #include "program/expr.hpp"
 
 namespace bitale {
@@ -134,9 +135,7 @@ struct RegisterScalarOp {
 const ScalarOp& scalar_op(std::string_view name);
 std::vector<const ScalarOp*> scalar_ops();  // by name
 
-#define BITALE_CONCAT_(a, b) a##b
-#define BITALE_CONCAT(a, b) BITALE_CONCAT_(a, b)
 #define SCALAR_OP(...) \
-  static const ::bitale::RegisterScalarOp BITALE_CONCAT(scalar_op_, __COUNTER__)(::bitale::ScalarOp __VA_ARGS__)
+  static const ::bitale::RegisterScalarOp BITALE_UNIQUE_NAME(scalar_op_)(::bitale::ScalarOp __VA_ARGS__)
 
 }  // namespace bitale

@@ -20,11 +20,10 @@ namespace bitale {
 
 namespace {
 
-const std::map<std::string_view, Composition>& compositions() {
-  static const auto& all = *new const auto([] {
+std::map<std::string_view, Composition>& compositions() {
+  static auto& all = *new auto([] {
     std::map<std::string_view, Composition> out;
-    for (auto part : {compositions_of_numbers, compositions_of_vectors})
-      for (auto& each : part()) out.emplace(each.name, std::move(each));
+    for (auto& each : compositions_of_vectors()) out.emplace(each.name, std::move(each));
     return out;
   }());
   return all;
@@ -176,7 +175,10 @@ REGISTER_OP_MADE_BY(ComposedDraw, make_composed_draw,
 
 }  // namespace
 
-bool is_composition(std::string_view name) { return compositions().contains(name); }
+void register_composition(Composition composition) {
+  const std::string_view name = composition.name;
+  compositions().emplace(name, std::move(composition));
+}
 
 const Composition& composition_named(std::string_view name) {
   if (const auto found = compositions().find(name); found != compositions().end()) return found->second;

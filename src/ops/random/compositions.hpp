@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bitale/graph/op.hpp"
@@ -51,10 +53,26 @@ struct Composition {
 
 // NotImplementedError for an unknown name.
 const Composition& composition_named(std::string_view name);
-bool is_composition(std::string_view name);
 
-// The two parts of the table.
-std::vector<Composition> compositions_of_numbers();
+// Adds to the table, when the program starts.
+void register_composition(Composition composition);
+
+// The range of a parameter. Comparisons are written so that nan is outside, unless NumPy lets it pass.
+enum class Allowed { any, not_negative, not_negative_or_nan, positive, probability };
+
+struct NumberParameter {
+  std::string_view name;
+  Allowed range = Allowed::any;
+  DType dtype = DType::Float64;
+};
+
+// A composition of numbers whose domain is a range for each parameter and, if `in_order` is given, the condition that
+// the first of these two parameters is at most the second.
+Composition composition_of_numbers(std::string_view name, std::vector<NumberParameter> parameters, DType result,
+                                   Variable (*formula)(DrawSource&, const Variables&),
+                                   std::optional<std::pair<std::size_t, std::size_t>> in_order = {});
+
+// Those whose parameters are vectors.
 std::vector<Composition> compositions_of_vectors();
 
 }  // namespace bitale

@@ -35,7 +35,7 @@ __all__ = [
     "shared_rng",
 ]
 
-__all__ += basic.__all__
+__all__ += sorted(basic.METHODS)  # noqa: PLE0605
 
 from bitale import _geography as _geography
 

@@ -24,14 +24,6 @@ from bitale.random import Stream
 from bitale.tensor.random.generators import as_rng, shared_rng
 from bitale.typing import DTypeLike, ShapeLike, TensorLike
 
-__all__ = [
-    "bernoulli", "beta", "betabinom", "binomial", "categorical", "cauchy", "chisquare", "choice", "dirichlet",
-    "exponential", "gamma", "gengamma", "geometric", "gumbel", "halfcauchy", "halfnormal", "hypergeometric",
-    "integers", "invgamma", "laplace", "logistic", "lognormal", "multinomial", "multivariate_normal", "nbinom",
-    "negative_binomial", "normal", "pareto", "permutation", "poisson", "rayleigh", "standard_normal", "t",
-    "triangular", "truncated_normal", "truncexpon", "uniform", "vonmises", "wald", "weibull",
-]  # fmt: skip
-
 
 def _as_size(size: Any, who: str) -> list[TensorVariable] | None:
     """The lengths of a draw; None: what the parameters broadcast to."""
@@ -133,14 +125,7 @@ class _Source:
 
     def draw(self, name: str, parameters: tuple[TensorLike, ...], size: Lengths) -> TensorVariable:
         drawn: TensorVariable
-        self.rng, drawn = _core.random_draw(name, self.rng, _parameters(*parameters), size)
-        return drawn
-
-    def composed(
-        self, name: str, parameters: tuple[TensorLike, ...], size: Lengths
-    ) -> TensorVariable:
-        drawn: TensorVariable
-        self.rng, drawn = _core.composed_draw(name, self.rng, _parameters(*parameters), size)
+        self.rng, drawn = _core.draw_from(name, self.rng, _parameters(*parameters), size)
         return drawn
 
     def take(self, function: Callable[..., Any], *arguments: Any) -> TensorVariable:
@@ -230,58 +215,7 @@ _KEEPS_DTYPE = {"choice", "permutation"}
 _ZERO_OR_ONE = {"bernoulli"}
 
 
-# ---- NumPy's distributions -------------------------------------------------------------------------------------------
-
-
-@_distribution
-def uniform(
-    source: _Source, low: TensorLike = 0.0, high: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the continuous uniform distribution.
-
-    low: Lower end of the interval, included.
-    high: Upper end of the interval, not included.
-    """
-    return source.draw("uniform", (low, high), size)
-
-
-@_distribution
-def normal(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the normal distribution.
-
-    loc: Mean.
-    scale: Standard deviation, non-negative.
-    """
-    return source.draw("normal", (loc, scale), size)
-
-
-@_distribution
-def standard_normal(source: _Source, size: Lengths = None) -> TensorVariable:
-    """Draw from the normal distribution with mean 0 and standard deviation 1."""
-    return source.draw("standard_normal", (), size if size is not None else [])
-
-
-@_distribution
-def lognormal(
-    source: _Source, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the log-normal distribution.
-
-    mean: Mean of the logarithm.
-    sigma: Standard deviation of the logarithm, non-negative.
-    """
-    return source.draw("lognormal", (mean, sigma), size)
-
-
-@_distribution
-def exponential(source: _Source, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
-    """Draw from the exponential distribution.
-
-    scale: Mean, non-negative.
-    """
-    return source.draw("exponential", (scale,), size)
+# ---- distributions whose functions take more than the parameters of their records ---------------------------------
 
 
 @_distribution
@@ -311,162 +245,6 @@ def gamma(
 
 
 @_distribution
-def beta(
-    source: _Source, alpha: TensorLike, beta: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the beta distribution.
-
-    alpha: First parameter, positive.
-    beta: Second parameter, positive.
-    The mean is ``alpha / (alpha + beta)``.
-    """
-    return source.draw("beta", (alpha, beta), size)
-
-
-@_distribution
-def chisquare(source: _Source, df: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the chi-squared distribution.
-
-    df: Degrees of freedom, positive.
-    """
-    return source.draw("chisquare", (df,), size)
-
-
-@_distribution
-def weibull(source: _Source, shape: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the Weibull distribution with scale 1.
-
-    shape: Shape, non-negative.
-    """
-    return source.draw("weibull", (shape,), size)
-
-
-@_distribution
-def laplace(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the Laplace distribution.
-
-    loc: Mean.
-    scale: Scale of both exponential tails, non-negative.
-    """
-    return source.draw("laplace", (loc, scale), size)
-
-
-@_distribution
-def logistic(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the logistic distribution.
-
-    loc: Mean.
-    scale: Scale, non-negative.
-    """
-    return source.draw("logistic", (loc, scale), size)
-
-
-@_distribution
-def rayleigh(source: _Source, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
-    """Draw from the Rayleigh distribution.
-
-    scale: Scale, non-negative: the mode.
-    The draws are NumPy's; PyTensor's differ.
-    """
-    return source.draw("rayleigh", (scale,), size)
-
-
-@_distribution
-def wald(
-    source: _Source, mean: TensorLike = 1.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the Wald (inverse Gaussian) distribution.
-
-    mean: Mean, positive.
-    scale: Scale, positive.
-    """
-    return source.draw("wald", (mean, scale), size)
-
-
-@_distribution
-def vonmises(
-    source: _Source, mu: TensorLike, kappa: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the von Mises distribution on the interval [-pi, pi].
-
-    mu: Mode.
-    kappa: Concentration, non-negative.
-    """
-    return source.draw("vonmises", (mu, kappa), size)
-
-
-@_distribution
-def triangular(
-    source: _Source, left: TensorLike, mode: TensorLike, right: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the triangular distribution.
-
-    left: Lower end.
-    mode: Position of the peak.
-    right: Upper end.
-    """
-    return source.draw("triangular", (left, mode, right), size)
-
-
-@_distribution
-def poisson(source: _Source, lam: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
-    """Draw from the Poisson distribution.
-
-    lam: Mean, non-negative.
-    """
-    return source.draw("poisson", (lam,), size)
-
-
-@_distribution
-def geometric(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the geometric distribution of the number of trials up to the first success.
-
-    p: Probability of success of a trial.
-    Draws are 1 or greater.
-    """
-    return source.draw("geometric", (p,), size)
-
-
-@_distribution
-def binomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the binomial distribution of the number of successes.
-
-    n: Number of trials, a non-negative integer.
-    p: Probability of success of a trial.
-    """
-    return source.draw("binomial", (n, p), size)
-
-
-@_distribution
-def negative_binomial(
-    source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the negative binomial distribution of the number of failures before a number of successes.
-
-    n: Number of successes, positive; it need not be an integer.
-    p: Probability of success of a trial.
-    """
-    return source.draw("negative_binomial", (n, p), size)
-
-
-@_distribution
-def hypergeometric(
-    source: _Source, ngood: TensorLike, nbad: TensorLike, nsample: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the hypergeometric distribution of successes without replacement.
-
-    ngood: Number of good elements.
-    nbad: Number of bad elements.
-    nsample: Number of elements sampled.
-    """
-    return source.draw("hypergeometric", (ngood, nbad, nsample), size)
-
-
-@_distribution
 def integers(
     source: _Source, low: TensorLike, high: TensorLike | None = None, size: Lengths = None
 ) -> TensorVariable:
@@ -477,188 +255,6 @@ def integers(
     """
     low, high = (0, low) if high is None else (low, high)
     return source.draw("integers", (low, high), size)
-
-
-# ---- distributions based on NumPy's: SciPy's and PyTensor's ----------------------------------------------------------
-
-
-@_distribution
-def bernoulli(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the Bernoulli distribution.
-
-    p: Probability of 1; otherwise the draw is 0.
-    """
-    return source.composed("bernoulli", (p,), size)
-
-
-@_distribution
-def halfnormal(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the half-normal distribution.
-
-    loc: Lower end.
-    scale: Standard deviation of the normal variable of which the absolute value is taken.
-    """
-    return source.composed("halfnormal", (loc, scale), size)
-
-
-@_distribution
-def pareto(
-    source: _Source, b: TensorLike, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the Pareto distribution.
-
-    b: Shape, positive.
-    scale: Scale, the lower end.
-    By the inverse distribution function.
-    """
-    return source.composed("pareto", (b, scale), size)
-
-
-@_distribution
-def gumbel(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the right-skewed Gumbel distribution.
-
-    loc: Mode.
-    scale: Scale, positive.
-    By the inverse distribution function; as SciPy's ``gumbel_r``.
-    """
-    return source.composed("gumbel", (loc, scale), size)
-
-
-@_distribution
-def cauchy(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the Cauchy distribution.
-
-    loc: Median.
-    scale: Scale, positive.
-    By the inverse distribution function.
-    """
-    return source.composed("cauchy", (loc, scale), size)
-
-
-@_distribution
-def halfcauchy(
-    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the half-Cauchy distribution.
-
-    loc: Lower end.
-    scale: Scale, positive.
-    By the inverse distribution function.
-    """
-    return source.composed("halfcauchy", (loc, scale), size)
-
-
-@_distribution
-def invgamma(
-    source: _Source, shape: TensorLike, scale: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the inverse gamma distribution.
-
-    shape: Shape, positive.
-    scale: Scale, positive.
-    The draws are inverses of gamma variables with scale ``1 / scale``.
-    """
-    return source.composed("invgamma", (shape, scale), size)
-
-
-@_distribution
-def truncexpon(
-    source: _Source,
-    b: TensorLike,
-    loc: TensorLike = 0.0,
-    scale: TensorLike = 1.0,
-    size: Lengths = None,
-) -> TensorVariable:
-    """Draw from the truncated exponential distribution.
-
-    b: Length of the interval in units of `scale`.
-    loc: Lower end.
-    scale: Scale of the exponential distribution.
-    By the inverse distribution function.
-    """
-    return source.composed("truncexpon", (b, loc, scale), size)
-
-
-@_distribution
-def truncated_normal(
-    source: _Source,
-    loc: TensorLike = 0.0,
-    scale: TensorLike = 1.0,
-    lower: TensorLike = -np.inf,
-    upper: TensorLike = np.inf,
-    size: Lengths = None,
-) -> TensorVariable:
-    """Draw from the truncated normal distribution.
-
-    loc: Mean before truncation.
-    scale: Standard deviation before truncation.
-    lower: Lower end.
-    upper: Upper end.
-    By the inverse distribution function, in logarithms and from the nearer tail, so that intervals far from the mean keep their precision.
-    """
-    return source.composed("truncated_normal", (loc, scale, lower, upper), size)
-
-
-@_distribution
-def t(
-    source: _Source,
-    df: TensorLike,
-    loc: TensorLike = 0.0,
-    scale: TensorLike = 1.0,
-    size: Lengths = None,
-) -> TensorVariable:
-    """Draw from Student's t distribution.
-
-    df: Degrees of freedom, positive.
-    loc: Location.
-    scale: Scale, positive.
-    """
-    return source.composed("t", (df, loc, scale), size)
-
-
-@_distribution
-def gengamma(
-    source: _Source,
-    alpha: TensorLike = 1.0,
-    p: TensorLike = 1.0,
-    lambd: TensorLike = 1.0,
-    size: Lengths = None,
-) -> TensorVariable:
-    """Draw from the generalised gamma distribution.
-
-    alpha: Shape of the power.
-    p: Power.
-    lambd: Scale.
-    The draws are `lambd` times a gamma variable of shape ``alpha / p``, to the power ``1 / p``.
-    """
-    return source.composed("gengamma", (alpha, p, lambd), size)
-
-
-@_distribution
-def betabinom(
-    source: _Source, n: TensorLike, a: TensorLike, b: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the beta-binomial distribution of the number of successes.
-
-    n: Number of trials.
-    a: First parameter of the beta distribution of the probability of success.
-    b: Second parameter of the beta distribution.
-    """
-    return source.composed("betabinom", (n, a, b), size)
-
-
-nbinom = negative_binomial
-METHODS["nbinom"] = nbinom
-
-
-# ---- distributions of vectors ----------------------------------------------------------------------------------------
 
 
 @_distribution
@@ -678,40 +274,7 @@ def multivariate_normal(
     """
     if method not in ("cholesky", "svd", "eigh"):
         raise ValueError(f"multivariate_normal: method is cholesky, svd or eigh, got {method!r}")
-    name = "multivariate_normal" if method == "cholesky" else f"multivariate_normal_{method}"
-    return source.composed(name, (mean, cov), size)
-
-
-@_distribution
-def categorical(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the categorical distribution.
-
-    p: Probabilities, along the last axis, whose sum is 1 up to 1.5e-8 (float32: 3.5e-4).
-    The draws are indices of the last axis.
-    """
-    return source.take(_core.random_categorical, *_parameters(p), size)
-
-
-@_distribution
-def dirichlet(source: _Source, alphas: TensorLike, size: Lengths = None) -> TensorVariable:
-    """Draw from the Dirichlet distribution.
-
-    alphas: Concentrations, along the last axis.
-    The draws sum to 1 along the last axis.
-    """
-    return source.take(_core.random_dirichlet, *_parameters(alphas), size)
-
-
-@_distribution
-def multinomial(
-    source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None
-) -> TensorVariable:
-    """Draw from the multinomial distribution of counts.
-
-    n: Number of trials.
-    p: Probabilities of the categories, along the last axis.
-    """
-    return source.take(_core.random_multinomial, *_parameters(n, p), size)
+    return source.take(_core.random_multivariate_normal, *_parameters(mean, cov), size, method)
 
 
 @_distribution
@@ -741,5 +304,79 @@ def choice(
     weights = None if p is None else _parameters(p)[0]
     return source.take(_core.random_choice, *_parameters(a), size, replace, weights)
 
+
+# ---- the others, by the records of distributions ---------------------------------------------------------------------
+
+
+def _by_record(record: _core.Distribution) -> Distribution:
+    """A distribution as its record describes it."""
+
+    def make(source: _Source, size: Lengths = None, **given: TensorLike) -> TensorVariable:
+        return source.draw(
+            record.name, tuple(given.values()), size if given or size is not None else []
+        )
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    own = [
+        inspect.Parameter(
+            name,
+            kind,
+            default=inspect.Parameter.empty if initial is None else initial,
+            annotation="TensorLike",
+        )
+        for name, _, initial in record.parameters
+    ]
+    source, size = inspect.Parameter("source", kind), inspect.Parameter("size", kind, default=None)
+    make.__signature__ = inspect.Signature([source, *own, size])  # type: ignore[attr-defined]
+    make.__name__ = make.__qualname__ = record.name
+    texts = [f"{name}: {text}" for name, text, _ in record.parameters]
+    make.__doc__ = "\n".join([f"Draw from the {record.title}.", *texts, record.notes])
+    return _distribution(make)
+
+
+# Declared for type checkers; the loop below defines them.
+bernoulli: Distribution
+beta: Distribution
+betabinom: Distribution
+binomial: Distribution
+categorical: Distribution
+cauchy: Distribution
+chisquare: Distribution
+dirichlet: Distribution
+exponential: Distribution
+gengamma: Distribution
+geometric: Distribution
+gumbel: Distribution
+halfcauchy: Distribution
+halfnormal: Distribution
+hypergeometric: Distribution
+invgamma: Distribution
+laplace: Distribution
+logistic: Distribution
+lognormal: Distribution
+multinomial: Distribution
+nbinom: Distribution
+negative_binomial: Distribution
+normal: Distribution
+pareto: Distribution
+poisson: Distribution
+rayleigh: Distribution
+standard_normal: Distribution
+t: Distribution
+triangular: Distribution
+truncated_normal: Distribution
+truncexpon: Distribution
+uniform: Distribution
+vonmises: Distribution
+wald: Distribution
+weibull: Distribution
+
+for _record in _core.distributions():
+    if _record.name not in METHODS:
+        globals()[_record.name] = _by_record(_record)
+METHODS["nbinom"] = METHODS["negative_binomial"]
+globals()["nbinom"] = METHODS["nbinom"]
+
+globals()["__all__"] = sorted(METHODS)  # type checkers take the declarations
 
 __getattr__ = finder(__name__, "tensor.random.classes")

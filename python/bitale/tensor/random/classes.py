@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bitale import _core
 from bitale._class_factory import formula_class, is_library_op
 from bitale.tensor.random import basic
 
@@ -13,15 +14,8 @@ __all__: list[str] = []
 
 # Classes, and the functions that draw.
 _FUNCTIONS = {
-    "BernoulliRV": "bernoulli", "BetaBinomialRV": "betabinom", "BetaRV": "beta", "BinomialRV": "binomial", "CategoricalRV": "categorical",
-    "CauchyRV": "cauchy", "DirichletRV": "dirichlet", "ExponentialRV": "exponential", "GammaRV": "gamma", "GenGammaRV": "gengamma",
-    "GeometricRV": "geometric", "GumbelRV": "gumbel", "HalfCauchyRV": "halfcauchy", "HalfNormalRV": "halfnormal",
-    "HyperGeometricRV": "hypergeometric", "IntegersRV": "integers", "InvGammaRV": "invgamma", "LaplaceRV": "laplace",
-    "LogNormalRV": "lognormal", "LogisticRV": "logistic", "MultinomialRV": "multinomial", "MvNormalRV": "multivariate_normal",
-    "NegBinomialRV": "negative_binomial", "NormalRV": "normal", "ParetoRV": "pareto", "PermutationRV": "permutation",
-    "PoissonRV": "poisson", "StudentTRV": "t", "TriangularRV": "triangular", "TruncExponentialRV": "truncexpon", "UniformRV": "uniform",
-    "VonMisesRV": "vonmises", "WaldRV": "wald", "WeibullRV": "weibull",
-}  # fmt: skip
+    record.pytensor_class: record.name for record in _core.distributions() if record.pytensor_class
+} | {"PermutationRV": "permutation"}
 _ARGUMENTS = {
     "name": None,
     "ndim_supp": None,

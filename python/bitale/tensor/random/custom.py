@@ -133,7 +133,8 @@ def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
     def make(source: Any, size: Any = None, **parameters: Any) -> TensorVariable:
         given = {name: _core.as_tensor_variable(value) for name, value in parameters.items()}
         lengths = _lengths(size, given.values())
-        u = _core.maximum(source.draw("random", (), lengths), 2.0**-54)  # excludes 0
+        unit = source.take(lambda rng: _core.random_draw("random", rng, [], lengths))
+        u = _core.maximum(unit, 2.0**-54)  # excludes 0
         points: TensorVariable = quantile(
             u,
             **{

@@ -1,6 +1,7 @@
 """Random generators as values, and draws against NumPy."""
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -848,3 +849,13 @@ def test_batches_of_draws_advance_their_generator(name):
     f = bt.function([many], bt.vectorize_graph(DRAWS[name](mu), {mu: many}))
     draws = [f([0.1, 0.2]) for _ in range(3)]
     assert len({float(each) for draw in draws for each in draw}) == 6
+
+
+def test_type_checkers_know_the_names_of_all_records():
+    from bitale.tensor.random import basic
+
+    declared = set(inspect.get_annotations(basic)) - {"METHODS"}
+    by_hand = {"gamma", "integers", "multivariate_normal"}
+    records = {record.name for record in _core.distributions()}
+    assert declared == records - by_hand | {"nbinom"}
+    assert set(pt.random.__all__) >= records
