@@ -85,6 +85,8 @@ def _get(name: str) -> Any:
         return _added[name][2]
     if name in _without_effect:
         return _kept.get(name, _without_effect[name][0])
+    if name == "mode" and (mode := _core.default_mode()) is not None:
+        return mode
     return _core.config_get(name)
 
 
@@ -116,8 +118,12 @@ def _set(name: str, value: Any) -> None:
         _added[name][2] = param.apply(value)
     elif name in _without_effect:
         _kept[name] = _accepted(name, value)
+    elif name == "mode" and value is not None and not isinstance(value, str):
+        _core.set_default_mode(value)
     else:
         _core.config_set(name, str(value))
+        if name == "mode":
+            _core.set_default_mode(None)  # the one that the name says
 
 
 class _Change(ContextDecorator):
@@ -171,7 +177,9 @@ class Config:
     def get(self, name: str) -> Any:
         """A flag's value; KeyError for an unknown one."""
         value = _get(name)
-        return _parsers.get(_types[name], str)(value) if name in _types else value
+        if name not in _types or not isinstance(value, str):
+            return value
+        return _parsers.get(_types[name], str)(value)
 
     def set(self, name: str, value: Any) -> None:
         """Changes a flag; KeyError, ValueError or TypeError when that can't be."""
@@ -223,6 +231,10 @@ class Config:
 
     def __str__(self) -> str:
         added = [f"\n{name} = {value!r}\n    {doc}" for name, (_, doc, value) in _added.items()]
+        if (mode := _core.default_mode()) is not None:
+            added.append(
+                f"\nmode = {mode!r}\n    A Mode, which is in place of the one that is named above."
+            )
         return _core.config_describe() + "".join(added)
 
     def __repr__(self) -> str:

@@ -105,7 +105,7 @@ FunctionArguments parse_arguments(const GivenArguments& given) {
   FunctionArguments out;
   parse_inputs(given.inputs, out);
   parse_outputs(given.outputs, out);
-  out.mode = given.mode.is_none() ? nb::none() : mode_object(given.mode);
+  out.mode = mode_or_default(given.mode);
   out.updates = with_default_updates(
       out.expressions(), typed_replacements(as_pairs(given.updates, "updates"), "updates"), given.no_default_updates);
   out.givens = typed_replacements(as_pairs(given.givens, "givens"), "givens");

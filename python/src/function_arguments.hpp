@@ -49,5 +49,7 @@ void refuse_option(const char* name, nb::handle value);
 std::optional<bool> wants_profile(nb::handle profile);
 // The mode of that name, config.mode for None, or the mode itself.
 nb::object mode_object(nb::handle mode);
+// The same, but for None what config.mode was set to where that is a Mode, and else None.
+nb::object mode_or_default(nb::handle mode);
 
 }  // namespace bitale::python

@@ -212,7 +212,7 @@ FunctionMakerObject& maker_of(nb::handle function) {
 
 nb::object make_function(const GivenArguments& given) {
   const CompileStageScope whole("compiling");
-  const nb::object mode = given.mode.is_none() ? nb::none() : mode_object(given.mode);
+  const nb::object mode = mode_or_default(given.mode);
   const nb::object kind = mode.is_none() ? maker_class(get_default_mode()) : nb::object(mode.attr("function_maker"));
   if (kind.is(usual_maker())) {
     const nb::object maker = nb::inst_alloc(kind);

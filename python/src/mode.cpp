@@ -41,10 +41,25 @@ void register_mode(const std::string& name, Any mode) {
   registered()[name.c_str()] = mode;
 }
 
+// What config.mode was set to, where that is a Mode; the same object, as subclasses have attributes of their own.
+nb::object& default_mode() {
+  static auto& mode = *new nb::object(nb::none());
+  return mode;
+}
+
+void set_default_mode_object(Any mode) {
+  if (!mode.is_none() && !instance_of<Mode>(mode))
+    throw ValueError(cat("mode: expected the name of a mode or a Mode, got ", shown(mode)));
+  set_default_mode(mode.is_none() ? std::nullopt : std::optional(nb::cast<Mode>(mode)));
+  default_mode() = mode;
+}
+
 }  // namespace
 
+nb::object mode_or_default(nb::handle mode) { return mode.is_none() ? default_mode() : mode_object(mode); }
+
 nb::object mode_object(nb::handle mode) {
-  if (mode.is_none()) return nb::cast(get_default_mode());
+  if (mode.is_none()) return default_mode().is_none() ? nb::cast(get_default_mode()) : default_mode();
   if (instance_of<Mode>(mode)) return nb::borrow(mode);
   if (!PyUnicode_Check(mode.ptr())) throw TypeError(cat("mode: expected a name or a Mode, got ", shown(mode)));
   if (registered().contains(mode)) return registered()[mode];
@@ -136,7 +151,11 @@ void bind_mode(nb::module_& m) {
         "Give a mode a name, by which functions find it.");
   m.def(
       "registered_modes", [] { return registered(); }, "Modes by the names that were given to them.");
-  m.def("get_default_mode", [] { return get_default_mode(); });
+  m.def(
+      "get_default_mode", [] { return mode_object(nb::none()); }, nb::sig("def get_default_mode() -> Mode"));
+  m.def(
+      "default_mode", [] { return default_mode(); }, "The Mode that config.mode was set to, or None.");
+  m.def("set_default_mode", set_default_mode_object, "mode"_a.none(), "None: the mode that the flag names.");
   m.def("mode_names", [] { return mode_names(); });
 }
 

@@ -1,6 +1,8 @@
 #include "bitale/compile/mode.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 
 #include "bitale/compile/debug_mode.hpp"
 #include "bitale/compile/maker.hpp"
@@ -149,6 +151,31 @@ Mode get_mode(const std::string& name) {
   throw InternalError("a known mode vanished");
 }
 
-Mode get_default_mode() { return get_mode(config::get("mode")); }
+namespace {
+
+struct DefaultMode {
+  std::mutex mutex;
+  std::optional<Mode> mode;
+};
+// Never destroyed: a mode may hold objects of Python, which end before.
+DefaultMode& default_mode() {
+  static auto& state = *new DefaultMode;
+  return state;
+}
+
+}  // namespace
+
+Mode get_default_mode() {
+  {
+    std::lock_guard lock(default_mode().mutex);
+    if (default_mode().mode) return *default_mode().mode;
+  }
+  return get_mode(config::get("mode"));
+}
+
+void set_default_mode(std::optional<Mode> mode) {
+  std::lock_guard lock(default_mode().mutex);
+  default_mode().mode.swap(mode);
+}
 
 }  // namespace bitale

@@ -322,3 +322,26 @@ def test_user_defined_flags():
         config.add("test__none", "", 3)
     with pytest.raises(KeyError):
         config.change_flags(test__none=1)
+
+
+def test_the_mode_may_be_an_object():
+    class Mine(bt.Mode):
+        pass
+
+    x = bt.tensor.dscalar("x")
+    config, mine = bt.config, Mine("vm", "fast_compile")
+    with config.change_flags(mode=mine):
+        assert config.mode is mine and bt.get_mode() is mine
+        assert bt.compile.get_default_mode() is mine
+        f = bt.function([x], x + 1)
+        assert f.maker.mode is mine and f(1.0) == 2.0
+        assert bt.tensor.exp(x).eval({x: 0.0}) == 1.0
+        assert "fast_compile" in str(config).rpartition("\nmode = ")[2]
+        with config.change_flags(mode="CVM"):
+            assert config.mode == "CVM" and bt.function([x], x).maker.mode is not mine
+        assert config.mode is mine
+    assert config.mode == "FAST_RUN" and bt.function([x], x).maker.mode is not mine
+    for wrong in (None, 3, "FAST"):
+        with pytest.raises(ValueError, match="mode"):
+            config.mode = wrong
+    assert config.mode == "FAST_RUN"
