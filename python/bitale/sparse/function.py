@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bitale import _core
-from bitale._core import SparseVariable, Variable
+from bitale._core import Constant, SparseVariable, Variable
 from bitale.compile.function import function, register_compiler
 from bitale.compile.io import In, Out
 from bitale.compile.wrapped import WrappedFunction
@@ -22,14 +22,30 @@ def _bare(given: Any) -> Any:
     return given.variable if isinstance(given, (In, Out)) else given
 
 
-def _is_input(variable: Variable) -> bool:
-    return (
-        variable.owner is None and not _core.is_shared(variable) and not hasattr(variable, "data")
-    )
+def _is_known(variable: Variable) -> bool:
+    """Whether it has a value already, so that no call gives it."""
+    return _core.is_shared(variable) or isinstance(variable, Constant)
 
 
-def _minor(matrix: SparseVariable) -> Variable:
-    return matrix.lengths[1 if matrix.format == "csr" else 0]
+def _parts(matrix: SparseVariable) -> dict[str, Any]:
+    """The tensors that make a matrix, inputs or computed ones, without a length that follows from the others."""
+    if matrix.is_static:
+        return {"data": matrix.data}
+    parts = _tensors(matrix)
+    if matrix.indptr in set(ancestors([parts["major"]], blockers=[matrix.indptr])):
+        del parts["major"]
+    return parts
+
+
+def _tensors(matrix: SparseVariable) -> dict[str, Any]:
+    major, minor = matrix.lengths if matrix.format == "csr" else matrix.lengths[::-1]
+    return {
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "minor": minor,
+        "major": major,
+    }
 
 
 class _SparseInput:
@@ -38,18 +54,13 @@ class _SparseInput:
     def __init__(self, matrix: SparseVariable):
         self.matrix = matrix
         self.name = matrix.name
-        parts = {
-            "data": matrix.data,
-            "indices": matrix.indices,
-            "indptr": matrix.indptr,
-            "minor": _minor(matrix),
-        }
-        self.parts = {key: variable for key, variable in parts.items() if _is_input(variable)}
-        if "data" not in self.parts or (
-            not matrix.is_static and not {"indices", "indptr"} <= set(self.parts)
-        ):
+        parts = _parts(matrix)
+        self.parts = {key: variable for key, variable in parts.items() if not _is_known(variable)}
+        self.known = {key: variable for key, variable in parts.items() if key not in self.parts}
+        if "data" not in self.parts:
             raise TypeError(
-                f"function: expected a sparse matrix that is not computed as an input, got {matrix!r}"
+                f"function: expected a sparse matrix without a value as an input, got {matrix!r}; givens replace those "
+                "that are shared"
             )
         if matrix.is_static:
             self.pattern = pattern_of(matrix)
@@ -75,18 +86,28 @@ class _SparseInput:
                     "a type without pattern= takes any"
                 )
             return {"data": array.data}
-        minor = array.shape[1 if self.matrix.format == "csr" else 0]
+        major, minor = array.shape if self.matrix.format == "csr" else array.shape[::-1]
         dtype = np.dtype(self.matrix.indices.dtype)
         if max(array.nnz, minor) > np.iinfo(dtype).max:
             raise ValueError(
                 f'{label}: positions up to {max(array.nnz, minor)} do not fit {dtype}; make the type with index_dtype="int64"'
             )
-        return {
+        values = {
             "data": array.data,
             "indices": array.indices.astype(dtype, copy=False),
             "indptr": array.indptr.astype(dtype, copy=False),
             "minor": minor,
+            "major": major,
         }
+        for part, variable in self.known.items():
+            value = variable.get_value(borrow=True) if _core.is_shared(variable) else variable.data
+            if not np.array_equal(value, values[part]):
+                raise ValueError(f"{label}: {_differs(part)} those that its expression has")
+        return values
+
+
+def _differs(part: str) -> str:
+    return f"the matrix has other {'lengths' if part in ('minor', 'major') else 'positions'} than"
 
 
 class _SparseOutput:
@@ -147,7 +168,7 @@ class SparseFunction(WrappedFunction):
             raise TypeError(f"{who}: expected {len(self._inputs)} inputs, got {len(given)}")
         arguments: dict[str, Any] = {}
         for (name, one, used), value in zip(self._inputs, given):
-            arguments.update(self._taken(name, one, used, value, who))
+            self._take(arguments, name, one, used, value, who)
         for key, value in named.items():
             found = [
                 each
@@ -156,7 +177,10 @@ class SparseFunction(WrappedFunction):
             ]
             if found and (found[0] in self._inputs[: len(given)]):
                 raise TypeError(f"{who}: input {key} is given twice")
-            arguments.update(self._taken(*found[0], value, who) if found else {key: value})
+            if found:
+                self._take(arguments, *found[0], value, who)
+            else:
+                arguments[key] = value
         for name, one, used in self._inputs:
             if isinstance(one, _SparseInput) and used and used[0][1] not in arguments:
                 raise TypeError(f"{who}: input {one.name or name} is missing")
@@ -188,13 +212,30 @@ class SparseFunction(WrappedFunction):
         return lines + [f"output {one.text}" for one in self._outputs if one is not None]
 
     @staticmethod
-    def _taken(
-        name: str, one: Any, used: list[tuple[str, str]], value: Any, who: str
-    ) -> dict[str, Any]:
+    def _take(
+        arguments: dict[str, Any],
+        name: str,
+        one: Any,
+        used: list[tuple[str, str]],
+        value: Any,
+        who: str,
+    ) -> None:
         if not isinstance(one, _SparseInput):
-            return {name: value}
+            arguments[name] = value
+            return
         values = one.values(value, who)
-        return {keyword: values[part] for part, keyword in used}
+        for part, keyword in used:
+            if keyword in arguments and not np.array_equal(arguments[keyword], values[part]):
+                raise ValueError(
+                    f"{who}: input {one.name or name}: {_differs(part)} another input, from which it is computed"
+                )
+            arguments[keyword] = values[part]
+
+
+def _widened(value: Any, like: Any) -> Any:
+    """Positions in the dtype of others that are stored in more bits."""
+    is_wider = like.dtype == "int64" and value.dtype == "int32"
+    return _core.cast(value, "int64") if is_wider else value
 
 
 def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
@@ -213,13 +254,12 @@ def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
         if before.same_pattern(after):
             out.append((before.data, after.data))
         elif before.format == after.format and not before.is_static:
-            pairs = [
-                (before.data, after.data),
-                (before.indices, after.indices),
-                (before.indptr, after.indptr),
-                (_minor(before), _minor(after)),
+            values = _tensors(after)
+            out += [
+                (x, _widened(values[part], x))
+                for part, x in _parts(before).items()
+                if not isinstance(x, Constant) and x is not values[part]
             ]
-            out += [(x, y) for x, y in pairs if _is_input(x) or _core.is_shared(x)]
         else:
             raise ValueError(
                 f"function: {what}: {before!r} and {after!r} don't have the same positions"
@@ -250,10 +290,13 @@ def sparse_function(
         x for one, output in zip(found, made) for x in (output.expressions if output else [one])
     ]
     pairs, replaced = _expanded_pairs(updates, "updates"), _expanded_pairs(givens, "givens")
+    matrices = {x: _SparseInput(x) for x in inputs if isinstance(x, SparseVariable)}
+    given_parts = {x: "" for matrix in matrices.values() for x in matrix.parts.values()}
     needed = set(
         ancestors(
             [_bare(x) for x in expressions]
-            + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)]
+            + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)],
+            blockers=list(given_parts),
         )
     )
 
@@ -273,7 +316,7 @@ def sparse_function(
             )
             described.append((name, one, []))
             continue
-        expanded = _SparseInput(one)
+        expanded = matrices[one]
         used = []
         for part, variable in expanded.parts.items():
             if part != "data" and variable not in needed:
@@ -284,10 +327,14 @@ def sparse_function(
                 and any(x in needed for x in expanded.parts.values())
             ):
                 continue  # only the positions are used
+            if given_parts[variable]:  # it belongs to two matrices
+                used.append((part, given_parts[variable]))
+                continue
             keyword = f"{one.name or f'_input_{position}'}_{part}"
             while keyword in taken:
                 keyword += "_"
             taken.add(keyword)
+            given_parts[variable] = keyword
             used.append((part, keyword))
             plain.append(In(variable, name=keyword))
         described.append((one.name or f"_input_{position}", expanded, used))

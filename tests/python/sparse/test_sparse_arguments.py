@@ -263,3 +263,54 @@ def test_long_diagonals_have_no_pattern_before_a_call():
     )
     with pytest.raises(MemoryError):
         bt.function([], A)()
+
+
+def two_matrices():
+    return (sp.random(4, 5, 0.4, format="csr", random_state=seed) for seed in (1, 2))
+
+
+def test_inputs_may_be_computed():
+    one, other = two_matrices()
+    a, b = sparse.csr_matrix("a"), sparse.csr_matrix("b")
+    total = a + b
+    f = bt.function([total], [total * 2, total.sum()])
+    doubled, number = f(one)
+    assert np.allclose(doubled.toarray(), 2 * one.toarray()) and np.isclose(number, one.sum())
+    f = bt.function([a, total], [total * 2, a.sum()])
+    doubled, number = f(one, other)
+    assert np.allclose(doubled.toarray(), 2 * other.toarray()) and np.isclose(number, one.sum())
+    turned = a.T
+    assert np.allclose(
+        bt.function([turned], turned * 2)(one.T.tocsc()).toarray(), 2 * one.toarray().T
+    )
+    of_dense = sparse.csr_from_dense(pt.dmatrix("dense"))
+    assert np.allclose(bt.function([of_dense], of_dense * 2)(one).toarray(), 2 * one.toarray())
+    assert np.allclose(total.eval({total: other}).toarray(), other.toarray())
+    with pytest.raises(bt.UnusedInputError):  # b is behind total
+        bt.function([b, total], total * 2)
+    with pytest.raises(TypeError, match="shared"):
+        shared = bt.shared(one)
+        bt.function([shared], shared * 2)
+
+
+def test_computed_inputs_with_the_positions_of_others():
+    one, other = two_matrices()
+    a = sparse.csr_matrix("a")
+    square = sparse.sqr(a)
+    f = bt.function([a, square], [square * 2, a.sum()])
+    assert np.allclose(f(one, one)[0].toarray(), 2 * one.toarray())
+    with pytest.raises(ValueError, match="other positions than another input"):
+        f(one, other)
+    for matrix in (sparse.sqr(bt.shared(one)), sparse.sqr(sparse.as_sparse_variable(one))):
+        f = bt.function([matrix], matrix * 2)
+        assert np.allclose(f(3 * one).toarray(), 6 * one.toarray())
+        with pytest.raises(ValueError, match="other positions than"):
+            f(other)
+
+
+def test_givens_replace_computed_two_matrices():
+    one, other = two_matrices()
+    a, b = sparse.csr_matrix("a"), sparse.csr_matrix("b")
+    total = a + b
+    f = bt.function([a], total * 2, givens={total: sparse.sqr(a)})
+    assert np.allclose(f(one).toarray(), 2 * one.toarray() ** 2)
