@@ -97,6 +97,8 @@ LISTED = {
     "bitale.link.utils": "Helpers for linkers",
     "bitale.scan.classes": "The class of loops",
     "bitale.scan.utils": "Helpers for loops",
+    "bitale.scan.args": "Parts of loops by their roles",
+    "bitale.tensor.printers": "Printers of ops of tensors",
     "bitale.compile.builders": "Builders of ops",
     "bitale.compile.ops": "Ops that give their input back",
     "bitale.compile.function": "Registering compilers",

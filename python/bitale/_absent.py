@@ -74,13 +74,8 @@ TABLE: dict[str, dict[str, str]] = {
         "graph.destroyhandler": "ProtocolError inplace_candidates"
     },
     "vectorize_graph is its newer name": {"graph.replace": "vectorize"},
-    "printing.debugprint, pydotprint and d3viz show graphs; graph.traversal walks them": {
-        "printing": "GraphModel GraphModelNode GraphNode build_graph_model iter_graph_nodes op_debug_information"
-    },
-    "printing.pprint has the printers of C++'s functions; pprint.assign adds one": {
-        "tensor.basic": "MakeVectorPrinter",
-        "tensor.elemwise": "DimShufflePrinter",
-        "tensor.subtensor": "AdvancedIncSubtensorPrinter AdvancedSubtensorPrinter IncSubtensorPrinter SubtensorPrinter",
+    "debugprint prints the attributes of ops (print_op_info=True), which __props__ names": {
+        "printing": "op_debug_information"
     },
     "ops are batched by their vectorize, one's own by a method of that name": {
         "raise_op": "vectorize_check_and_raise",
@@ -109,7 +104,6 @@ TABLE: dict[str, dict[str, str]] = {
     "a loop is an op with inner_inputs, inner_outputs and info (scan.classes.Scan); scan.views has its parts": {
         "scan.basic": "get_updates_and_outputs",
         "scan.op": "TensorConstructorType check_broadcast copy_var_format err_msg1 err_msg2 err_msg3",
-        "scan.utils": "ScanArgs",
     },
     "sparse functions and their derivatives are expressions of dense vectors": {
         "sparse": "CSMGrad GetItem2ListsGrad GetItemListGrad Stack StructuredDotGradCSC StructuredDotGradCSR csm_grad get_item_2lists_grad get_item_list_grad sdg_csc sdg_csr",
@@ -139,7 +133,6 @@ TABLE: dict[str, dict[str, str]] = {
         "tensor.linalg.solvers.core": "SolveBase",
         "tensor.linalg.solvers.linear_control": "SolveBilinearDiscreteLyapunov TRSYL",
         "tensor.linalg.solvers.tridiagonal": "LUFactorTridiagonal SolveLUFactorTridiagonal",
-        "tensor.pad": "Pad",
         "tensor.random.basic": "ChoiceWithoutReplacement ScipyRandomVariable",
         "tensor.signal.conv": "AbstractConvolveNd Convolve1d Convolve2d",
     },

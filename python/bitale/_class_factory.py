@@ -129,7 +129,7 @@ class Built:
     Two are equal if they have the same class and arguments; arguments are attributes.
     """
 
-    __slots__ = ("_apply", "_text", "arguments", "kind")
+    __slots__ = ("_apply", "_ranks", "_text", "arguments", "kind")
 
     def __init__(
         self,
@@ -137,6 +137,7 @@ class Built:
         apply: Callable[..., Any],
         kind: str = "",
         arguments: dict[str, Any] | None = None,
+        ranks: tuple[int, ...] = (),
     ):
         self._text, self._apply, self.kind, self.arguments = (
             text,
@@ -144,6 +145,15 @@ class Built:
             kind,
             dict(arguments or {}),
         )
+        self._ranks = ranks
+
+    @property
+    def gufunc_signature(self) -> str:
+        """The dimensions of inputs and outputs that belong together: that of the op which nodes have."""
+        if not self._ranks:
+            raise AttributeError(f"{self._text} has no attribute 'gufunc_signature'")
+        out = self(*(_core.tensor(dtype="float64", shape=(None,) * ndim) for ndim in self._ranks))
+        return str((out[0] if isinstance(out, (list, tuple)) else out).owner.op.gufunc_signature)
 
     @property
     def __props__(self) -> dict[str, Any]:
@@ -185,6 +195,7 @@ def formula_class(
     module: str,
     defaults: dict[str, Any],
     holds: Callable[[Any], bool] | None = None,
+    ranks: Callable[[dict[str, Any]], tuple[int, ...]] | None = None,
 ) -> Any:
     """Make a class whose ops are formulas: a call takes arguments that have defaults, its result the inputs.
 
@@ -198,6 +209,9 @@ def formula_class(
         The arguments and their defaults; `Ellipsis` for those that must be given.
     holds : callable, optional
         Whether an op of a node is of the class, where nodes have such ops.
+    ranks : callable, optional
+        The numbers of dimensions of the inputs, from the arguments, where the
+        ops of nodes state a signature.
     """
 
     def make(*args: Any, **kwargs: Any) -> Built:
@@ -212,7 +226,11 @@ def formula_class(
             raise TypeError(f"{name}: the argument {absent[0]} is missing")
         text = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
         return Built(
-            text, lambda *inputs, **named: apply(*inputs, **named, **arguments), name, arguments
+            text,
+            lambda *inputs, **named: apply(*inputs, **named, **arguments),
+            name,
+            arguments,
+            ranks(arguments) if ranks else (),
         )
 
     def is_one(op: Any) -> bool:

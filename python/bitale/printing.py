@@ -34,6 +34,9 @@ __all__ = [
     "ConstantPrinter",
     "DefaultPrinter",
     "FunctionPrinter",
+    "GraphModel",
+    "GraphModelNode",
+    "GraphNode",
     "IgnorePrinter",
     "LeafPrinter",
     "OperatorPrinter",
@@ -42,6 +45,7 @@ __all__ = [
     "Print",
     "Printer",
     "PrinterState",
+    "build_graph_model",
     "char_from_number",
     "constant_printer",
     "debugprint",
@@ -50,6 +54,7 @@ __all__ = [
     "dprint",
     "get_node_by_id",
     "html",
+    "iter_graph_nodes",
     "latex",
     "leaf_printer",
     "min_informative_str",
@@ -64,10 +69,18 @@ __all__ = [
 
 pp = pprint
 
+_elsewhere = {
+    **dict.fromkeys(("profile", "profile_html"), "bitale.profile"),
+    **dict.fromkeys(
+        ("GraphModel", "GraphModelNode", "GraphNode", "build_graph_model", "iter_graph_nodes"),
+        "bitale._graph_model",
+    ),
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("profile", "profile_html"):  # few programs need these
-        return getattr(importlib.import_module("bitale.profile"), name)
+    if name in _elsewhere:  # few programs need these
+        return getattr(importlib.import_module(_elsewhere[name]), name)
     return absent(__name__)(name)
 
 

@@ -32,6 +32,7 @@
 #include "ops/control/captures.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/elementwise/scalar_op.hpp"
+#include "ops/linalg/linalg_core.hpp"
 #include "ops/registry.hpp"
 #include "python_op.hpp"
 #include "values.hpp"
@@ -273,6 +274,10 @@ nb::object op_attribute(nb::handle self, const std::string& name) {
   if (object.op) {
     for (auto& attribute : object.op->attributes())
       if (attribute.name == name) return attribute_object(attribute.value);
+    if (const auto* core = dynamic_cast<const MatrixOp*>(object.op.get())) {
+      if (name == "gufunc_signature") return nb::cast(core->signature());
+      if (name == "core_op") return nb::borrow(self);
+    }
   } else if (name == "view_map" || name == "destroy_map") {
     return nb::dict();
   }

@@ -69,16 +69,16 @@ def test_the_page_is_up_to_date():
 def test_names_that_are_not_here_say_what_to_use_instead():
     from bitale.compile.mode import NUMBA
     from bitale.tensor.blas import CGemv
-    from bitale.scan.utils import ScanArgs
+    from bitale.scan.utils import ScanProfileStats
 
     assert not isinstance(3, CGemv) and "CGemv" in repr(CGemv) and CGemv in {CGemv}
     for use in (
         lambda: CGemv(inplace=True),
-        lambda: ScanArgs.from_node(None),
+        lambda: ScanProfileStats(name=None),
         lambda: type("Mine", (CGemv,), {}),
         lambda: list(NUMBA),
     ):
-        with pytest.raises(NotImplementedError, match="is not here: .*(dot|scan|mode)"):
+        with pytest.raises(NotImplementedError, match="is not here: .*(dot|profile|mode)"):
             use()
     with pytest.raises(ImportError):
         from bitale.tensor.blas import no_such_name  # noqa: F401

@@ -10,6 +10,14 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.tensor.basic import MakeVectorPrinter
+from bitale.tensor.elemwise import DimShufflePrinter
+from bitale.tensor.subtensor import (
+    AdvancedIncSubtensorPrinter,
+    AdvancedSubtensorPrinter,
+    IncSubtensorPrinter,
+    SubtensorPrinter,
+)
 
 
 def test_dprint(capsys):
@@ -428,3 +436,82 @@ def test_clones_of_leaves_with_values():
     assert narrow.type.shape == (1, None)
     with pytest.raises(TypeError):
         bt.shared(np.ones((2, 3)), broadcastable=(True, False))
+
+
+def test_printers_of_ops_of_tensors():
+    m, x, i = pt.dmatrix("m"), pt.dvector("x"), pt.lscalar("i")
+    own = bt.printing.PPrinter()
+    own.assign(pt.exp, "EXP")
+    state = bt.printing.PrinterState(pprinter=own)
+    large = pt.exp(m)
+    for printer, variable, text in (
+        (SubtensorPrinter(), large[i, 1:], "EXP(m)[i, 1:]"),
+        (AdvancedSubtensorPrinter(), large[[0, 2]], "EXP(m)[[0 2]]"),
+        (IncSubtensorPrinter(), m[i].set(pt.exp(x)), "set_subtensor(m[i], EXP(x))"),
+        (AdvancedIncSubtensorPrinter(), m[i].inc(1.0), "inc_subtensor(m[i], 1.0)"),
+        (MakeVectorPrinter(), pt.stack([i, i * 2]), "[i, i * 2]"),
+        (DimShufflePrinter(), large.T, "EXP(m).T"),
+    ):
+        assert printer.process(variable, state) == text
+        with pytest.raises(TypeError, match=type(printer).__name__):
+            printer.process(x, state)
+
+    class Brackets(SubtensorPrinter):
+        def process(self, output, pstate):
+            return f"<{super().process(output, pstate)}>"
+
+    own.assign(bt.tensor.subtensor.Subtensor, Brackets())
+    assert own(2 * large[0]) == "2 * <EXP(m)[0]>"
+
+
+def test_graphs_as_records():
+    x = pt.dscalar("x")
+    e = pt.exp(x)
+    total = e + e
+    records = list(bt.printing.iter_graph_nodes(total))
+    assert [(r.key, r.owner_key, r.is_repeat) for r in records] == [
+        ("n0", "a0", False),
+        ("n1", "a1", False),
+        ("n2", None, False),
+        ("n1", "a1", False),
+        ("n1", "a1", True),
+    ]
+    assert records[3].is_already_done and not records[1].is_already_done
+    assert records[3].is_last_child and not records[1].is_last_child
+    assert records[2].ancestor_is_last == [True, False] and records[2].parent_node == e.owner
+    assert records[2].is_leaf and records[1].node == e.owner and records[1].output_idx == ""
+    assert [r.var for r in bt.printing.iter_graph_nodes(total, depth=1)] == [total]
+    e.name = "e"
+    stopped = list(bt.printing.iter_graph_nodes(total, stop_on_name=True))
+    assert x not in [r.var for r in stopped] and stopped[2].is_repeat
+    q = pt.linalg.qr(pt.dmatrix("m"))[1]
+    assert next(bt.printing.iter_graph_nodes(q)).output_idx == ".1"
+
+
+def test_graphs_as_trees():
+    x, y = pt.dscalars("x", "y")
+    half = bt.compile.builders.OpFromGraph([x], [x / 2], name="Half")
+    result = half(y) + y
+    model = bt.printing.build_graph_model(result)
+    (root,) = model.roots
+    lines = bt.dprint(result, file="str").split("\n")
+    assert [root.label, root.children[1].label] == [lines[0], lines[3].split("─ ")[1]]
+    assert [child.kind for child in root.children] == ["node", "leaf"]
+    assert root.children[1].is_reference and root.meta["op"] == "Add" and root.meta["shape"] == []
+    (inner,) = model.inner_graphs
+    assert inner.meta["outer_node"] == root.children[0].key and "Half" in inner.label
+    assert inner.children[0].meta["op"] == "True_div"
+    flat = model.flattened()
+    assert flat["n0"]["children"] == ["n1", "n2"] and flat["n2"]["name"] == "y"
+    keys = {}
+    bt.printing.build_graph_model([y, result.owner], node_keys=keys)
+    again = bt.printing.build_graph_model(result, node_keys=keys, with_meta=False)
+    assert again.roots[0].children[1].key == "n0" and again.roots[0].meta == {}
+    with pytest.raises(TypeError):
+        bt.printing.build_graph_model([3])
+    with pytest.raises(ValueError, match="orders"):
+        bt.printing.build_graph_model(result, topo_orders=[])
+    long = x
+    for _ in range(3000):
+        long = pt.sin(long)
+    assert len(bt.printing.build_graph_model(long, with_meta=False).flattened()) == 3001

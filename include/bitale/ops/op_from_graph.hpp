@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bitale/graph/attributes.hpp"
 #include "bitale/graph/op.hpp"
@@ -33,6 +35,8 @@ struct OpFromGraphOptions {
   std::string name = {};  // for printing and errors
   // Null: the derivative of the graph is used. With a pullback alone, tangents are computed by transposing it.
   DerivativeOverrideRef pullback = {}, pushforward = {};
+  // Attributes by which programs tell the op from others of its name, such as the mode of a Pad.
+  std::vector<std::pair<std::string, AttributeValue>> properties = {};
 };
 
 // The op that computes `outputs` from `inputs` (PyTensor's OpFromGraph). The graph must be closed: MissingInputError

@@ -191,4 +191,4 @@ class Validator:
         return None if out in self.invalid else (out, True)
 
 
-__getattr__ = finder(__name__, "scan")
+__getattr__ = finder(__name__, "scan.args", "scan")

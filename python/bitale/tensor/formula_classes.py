@@ -1,5 +1,5 @@
 """PyTensor's op classes whose ops are formulas of others here: `Eye(dtype="float64")(3, 3, 0)` gives what pt.eye gives. No node has
-such an op, so isinstance is False for the ops of all nodes."""
+such an op, so isinstance is False for the ops of all nodes, except for Pad: a padding is the node of an op with a graph of its own."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 import bitale.tensor as pt
-from bitale._class_factory import formula_class
+from bitale._class_factory import formula_class, is_library_op
 
 __all__: list[str] = []
 
 
-def _class(name: str, doc: str, apply: Callable[..., Any], **defaults: Any) -> Any:
+def _class(
+    name: str,
+    doc: str,
+    apply: Callable[..., Any],
+    holds: Callable[[Any], bool] | None = None,
+    **defaults: Any,
+) -> Any:
     __all__.append(name)
-    return formula_class(name, doc, apply, __name__, defaults)
+    return formula_class(name, doc, apply, __name__, defaults, holds)
 
 
 def _split(x: Any, *given: Any, len_splits: Any, axis: Any) -> Any:
@@ -66,6 +72,36 @@ JoinDims = _class(
     lambda x, start_axis, n_axes: pt.join_dims(x, start_axis, n_axes),
     start_axis=0,
     n_axes=None,
+)
+
+
+def _pad(
+    x: Any,
+    pad_width: Any,
+    *values: Any,
+    pad_mode: str,
+    reflect_type: str | None,
+    has_stat_length: bool,
+    static_pad_width: Any,
+) -> Any:
+    options = {"constant": "constant_values", "linear_ramp": "end_values"}
+    name = "stat_length" if has_stat_length else options.get(pad_mode)
+    named = dict(zip([name] if name else [], values))
+    if len(values) != len(named):
+        raise TypeError(f"Pad: expected {2 + bool(name)} inputs, got {2 + len(values)}")
+    width = pad_width if static_pad_width is None else static_pad_width
+    return pt.pad(x, width, pad_mode, reflect_type=reflect_type, **named)
+
+
+Pad = _class(
+    "Pad",
+    "Elements around a tensor: Pad(pad_mode='edge')(x, 2). Ops of pt.pad have the attribute pad_mode.",
+    _pad,
+    lambda op: is_library_op("OpFromGraph")(op) and "pad_mode" in op.__props__,
+    pad_mode=...,
+    reflect_type=None,
+    has_stat_length=False,
+    static_pad_width=None,
 )
 PermuteRowElements = _class(
     "PermuteRowElements",

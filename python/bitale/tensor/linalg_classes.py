@@ -13,10 +13,22 @@ __all__: list[str] = []
 
 
 def _class(
-    name: str, doc: str, apply: Callable[..., Any], of: str | None = None, **defaults: Any
+    name: str,
+    doc: str,
+    apply: Callable[..., Any],
+    of: str | None = None,
+    ranks: tuple[int, ...] = (2,),
+    **defaults: Any,
 ) -> Any:
+    """ranks: of the inputs; b_ndim replaces that of the last one."""
     __all__.append(name)
-    return formula_class(name, doc, apply, __name__, defaults, is_library_op(of) if of else None)
+
+    def given(arguments: dict[str, Any]) -> tuple[int, ...]:
+        last = arguments.get("b_ndim")
+        return ranks if last is None else (*ranks[:-1], last)
+
+    holds = is_library_op(of) if of else None
+    return formula_class(name, doc, apply, __name__, defaults, holds, given if of else None)
 
 
 def _without(*ignored: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -107,7 +119,7 @@ LUFactor = _class(
     of="LUFactor",
     overwrite_a=False,
 )
-Lstsq = _class("Lstsq", "Least squares.", _core.lstsq, of="Lstsq")
+Lstsq = _class("Lstsq", "Least squares.", _core.lstsq, of="Lstsq", ranks=(2, 2))
 MatrixInverse = _class("MatrixInverse", "The inverse.", _core.inv)
 MatrixPinv = _class(
     "MatrixPinv",
@@ -139,7 +151,7 @@ QZ = _class(
             a, b, output="complex" if complex_output else "real", sort=sort, return_eigenvalues=return_eigenvalues
         )
     ),
-    of="QZ", complex_output=False, overwrite_a=False, overwrite_b=False, sort=None, return_eigenvalues=False,
+    of="QZ", ranks=(2, 2), complex_output=False, overwrite_a=False, overwrite_b=False, sort=None, return_eigenvalues=False,
 )  # fmt: skip
 SVD = _class(
     "SVD",
@@ -162,21 +174,26 @@ Schur = _class(
 Solve = _class(
     "Solve", "The solution of a system of equations.",
     _in_place(lambda a, b, assume_a, lower, b_ndim: _core.solve(a, b, assume_a=assume_a, lower=lower, b_ndim=b_ndim)),
-    of="Solve", assume_a="gen", lower=False, b_ndim=None, overwrite_a=False, overwrite_b=False,
+    of="Solve", ranks=(2, 2), assume_a="gen", lower=False, b_ndim=None, overwrite_a=False, overwrite_b=False,
 )  # fmt: skip
 SolveTriangular = _class(
     "SolveTriangular", "The solution of a system with a triangular matrix.",
     _in_place(lambda a, b, unit_diagonal, lower, b_ndim: _core.solve_triangular(a, b, unit_diagonal=unit_diagonal, lower=lower, b_ndim=b_ndim)),
-    of="SolveTriangular", unit_diagonal=False, lower=False, b_ndim=None, overwrite_a=False, overwrite_b=False,
+    of="SolveTriangular", ranks=(2, 2), unit_diagonal=False, lower=False, b_ndim=None, overwrite_a=False, overwrite_b=False,
 )  # fmt: skip
 SolveSylvester = _class(
-    "SolveSylvester", "The solution of A X + X B = C.", _core.solve_sylvester, of="SolveSylvester"
+    "SolveSylvester",
+    "The solution of A X + X B = C.",
+    _core.solve_sylvester,
+    of="SolveSylvester",
+    ranks=(2, 2, 2),
 )
 SolveDiscreteARE = _class(
     "SolveDiscreteARE",
     "The solution of the discrete algebraic Riccati equation.",
     _without("enforce_Q_symmetric")(_core.solve_discrete_are),
     of="SolveDiscreteARE",
+    ranks=(2, 2, 2, 2),
     enforce_Q_symmetric=False,
 )
 BlockDiagonal = _class(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import typing
 from collections.abc import Sequence
 
@@ -193,6 +194,11 @@ def _blockwise(
     )
 
 
+def _core_dimensions(signature: str, side: int) -> list[tuple[str, ...]]:
+    groups = re.findall(r"\(([^)]*)\)", signature.split("->")[side])
+    return [tuple(each.split(",")) if each else () for each in groups]
+
+
 def _core_op(op: typing.Any) -> typing.Any:
     name, attributes = _core.stored_op(op)
     of = {key: (kind, value) for key, kind, value in attributes}
@@ -344,6 +350,22 @@ Blockwise = _class(
 Blockwise.core_op = property(
     lambda op: _core_op(op), doc="The op that is applied to each element of the batch."
 )
+Blockwise.inputs_sig = property(
+    lambda op: _core_dimensions(op.signature, 0),
+    doc="The dimensions of the core that each input has, by their names in the signature.",
+)
+Blockwise.outputs_sig = property(
+    lambda op: _core_dimensions(op.signature, 1),
+    doc="The dimensions of the core that each output has, by their names in the signature.",
+)
+
+
+def _batch_ndim(self: typing.Any, node: typing.Any) -> int:
+    """The number of a node's dimensions that belong to the batch."""
+    return int(node.inputs[0].ndim - len(self.inputs_sig[0]))
+
+
+Blockwise.batch_ndim = _batch_ndim
 CumOp = _class("CumOp", 'Running sums (mode "add") and products ("mul") along an axis.', _cumulate)
 SortOp = _class(
     "SortOp",

@@ -1,6 +1,7 @@
 #include "ops/control/op_from_graph.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -148,10 +149,16 @@ Attributes OpFromGraph::attributes() const {
   if (!options_.name.empty()) out.push_back({"name", options_.name});
   if (options_.pullback) out.push_back({"pullback", OpaqueAttribute{options_.pullback}});
   if (options_.pushforward) out.push_back({"pushforward", OpaqueAttribute{options_.pushforward}});
+  for (auto& [name, value] : options_.properties) out.push_back({name, value});
   return out;
 }
 
 std::string OpFromGraph::label() const {
+  if (!options_.properties.empty()) {
+    std::vector<std::string> parts;
+    for (auto& [name, value] : options_.properties) parts.push_back(cat(name, "=", attribute_text(value)));
+    return cat(options_.name.empty() ? "OpFromGraph" : options_.name, "{", join(parts, ", "), "}");
+  }
   return cat(options_.name.empty() ? "OpFromGraph" : options_.name, "{inline=", options_.is_inline ? "True" : "False",
              "}");
 }
@@ -461,6 +468,9 @@ OpRef make_op_from_graph(const Attributes& attributes) {
   options.name = optional_attribute<std::string>(attributes, "name").value_or("");
   options.pullback = optional_attribute<DerivativeOverrideRef>(attributes, "pullback").value_or(nullptr);
   options.pushforward = optional_attribute<DerivativeOverrideRef>(attributes, "pushforward").value_or(nullptr);
+  constexpr std::string_view own[] = {"graph", "inline", "name", "pullback", "pushforward"};
+  for (auto& [name, value] : attributes)
+    if (std::find(std::begin(own), std::end(own), name) == std::end(own)) options.properties.emplace_back(name, value);
   return make_ref<OpFromGraph>(required_attribute<InnerGraphRef>(attributes, "graph"), options);
 }
 

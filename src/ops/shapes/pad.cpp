@@ -1,5 +1,5 @@
 // pad: gathers with computed positions for modes that repeat elements of x, and concatenations for modes that add
-// values.
+// values. Its result is the output of an OpFromGraph, so that programs find the op of a padding and its mode.
 #include "bitale/ops/arrange.hpp"
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "bitale/ops/creation.hpp"
+#include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
 
@@ -112,27 +114,10 @@ Variable ramp(const Variable& edge, int axis, const Variable& value, const Varia
   return cast(is_discrete(edge.dtype()) ? trunc(values) : values, edge.dtype());
 }
 
-constexpr std::array<std::string_view, 10> modes{"constant", "edge",   "linear_ramp", "maximum",   "minimum",
-                                                 "mean",     "median", "wrap",        "symmetric", "reflect"};
-
-}  // namespace
-
-Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::string& mode, const PadOptions& options) {
-  const LocationScope here(x.where);
-  if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
-    std::vector<std::string> known(modes.begin(), modes.end());
-    throw ValueError(cat("pad: expected a mode of ", join(known, ", "), ", got \"", mode, "\""));
-  }
+Variable formula(const Variable& x, const std::vector<Padding>& widths, const std::string& mode,
+                 const PadOptions& options) {
   const bool mirrors = mode == "symmetric" || mode == "reflect";
-  if (options.is_odd && !mirrors)
-    throw ValueError(cat("pad: only modes \"symmetric\" and \"reflect\" mirror at points, got \"", mode, "\""));
-  if (options.is_odd && x.dtype() == DType::Bool)
-    throw NotImplementedError("pad: reflections at points (\"odd\") of bools; cast them first");
-  if (widths.empty() && x.ndim() > 0) throw ValueError("pad: expected widths");
-  require_pairs(widths, x.ndim(), "widths");
-  require_pairs(options.values, x.ndim(), "values");
-  require_pairs(options.stat_length, x.ndim(), "lengths of statistics");
-  Variable out = x.variable;
+  Variable out = x;
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const Variable before = width_of(of_axis(widths, axis).before), after = width_of(of_axis(widths, axis).after);
     if (known_integer(before) == 0 && known_integer(after) == 0) continue;
@@ -178,6 +163,65 @@ Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::st
     out = concatenate(Operands({left, out, right}), axis);
   }
   return out;
+}
+
+// The graph of a Pad is one of leaves: these, for everything whose value is not known, and what they stand for.
+class LeavesOfPad {
+ public:
+  Variable of(const Variable& x) {
+    if (x.is_constant()) return x;
+    if (x.ndim() == 0 && is_integer(x.dtype()))
+      if (const auto known = known_integer(x)) return int64_constant(*known);
+    for (std::size_t k = 0; k < given.size(); ++k)
+      if (given[k].same_as(x)) return own[k];
+    given.push_back(x);
+    return own.emplace_back(x.type(), x.name());
+  }
+  std::vector<Padding> of(const std::vector<Padding>& pairs) {
+    std::vector<Padding> out;
+    for (auto& [before, after] : pairs) out.push_back({of(before.variable), of(after.variable)});
+    return out;
+  }
+  Variables given, own;
+};
+
+constexpr std::array<std::string_view, 10> modes{"constant", "edge",   "linear_ramp", "maximum",   "minimum",
+                                                 "mean",     "median", "wrap",        "symmetric", "reflect"};
+
+}  // namespace
+
+Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::string& mode, const PadOptions& options) {
+  const LocationScope here(x.where);
+  if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
+    std::vector<std::string> known(modes.begin(), modes.end());
+    throw ValueError(cat("pad: expected a mode of ", join(known, ", "), ", got \"", mode, "\""));
+  }
+  const bool mirrors = mode == "symmetric" || mode == "reflect";
+  if (options.is_odd && !mirrors)
+    throw ValueError(cat("pad: only modes \"symmetric\" and \"reflect\" mirror at points, got \"", mode, "\""));
+  if (options.is_odd && x.dtype() == DType::Bool)
+    throw NotImplementedError("pad: reflections at points (\"odd\") of bools; cast them first");
+  if (widths.empty() && x.ndim() > 0) throw ValueError("pad: expected widths");
+  require_pairs(widths, x.ndim(), "widths");
+  require_pairs(options.values, x.ndim(), "values");
+  require_pairs(options.stat_length, x.ndim(), "lengths of statistics");
+  if (x.variable.is_constant()) return formula(x.variable, widths, mode, options);
+  LeavesOfPad leaves;
+  const Variable inside(x.variable.type(), x.variable.name());
+  leaves.given.push_back(x.variable);
+  leaves.own.push_back(inside);
+  PadOptions of_leaves = options;
+  of_leaves.values = leaves.of(options.values);
+  of_leaves.stat_length = leaves.of(options.stat_length);
+  Variable padded;
+  {
+    const TestValuesOff none_are_known;
+    padded = formula(inside, leaves.of(widths), mode, of_leaves);
+  }
+  if (padded.same_as(inside)) return x.variable;
+  OpFromGraphOptions op{.name = "Pad", .properties = {{"pad_mode", mode}}};
+  if (mirrors) op.properties.emplace_back("reflect_type", std::string(options.is_odd ? "odd" : "even"));
+  return apply_op(op_from_graph(leaves.own, {padded}, op), Operands(leaves.given))[0];
 }
 
 }  // namespace bitale

@@ -24,6 +24,7 @@ from bitale.assumptions import (
 from bitale.scan.op import Scan, ScanInfo, ScanMethodsMixin
 from bitale.tensor import linalg_classes
 from bitale.tensor.elemwise import Elemwise
+from bitale.tensor.pad import Pad
 from bitale.tensor.random import classes as random_classes
 from bitale.tensor.random.basic import MvNormalRV, NormalRV
 
@@ -345,3 +346,63 @@ def test_ops_are_equal_by_arguments(make, other):
     assert (
         make() == make() and hash(make()) == hash(make()) and make() != other() and make() != "text"
     )
+
+
+@pytest.mark.parametrize("mode", "constant edge linear_ramp mean symmetric reflect".split())
+def test_paddings_have_an_op(mode):
+    x, n, end = pt.dmatrix("x"), pt.lscalar("n"), pt.dscalar("end")
+    value = np.arange(12.0).reshape(3, 4)
+    padded = pt.pad(x, ((1, n), (2, 0)), mode)
+    op = padded.owner.op
+    assert isinstance(op, Pad) and op.pad_mode == mode and f"pad_mode='{mode}'" in str(op)
+    assert np.allclose(padded.eval({x: value, n: 2}), np.pad(value, ((1, 2), (2, 0)), mode))
+    assert pickle.loads(pickle.dumps(padded)).owner.op.pad_mode == mode
+    assert pt.pad(x, 1, mode).owner.op != op and pt.pad(x, 0, mode) is x
+    given = {"constant": (end,), "linear_ramp": (end,), "mean": (2,)}.get(mode, ())
+    option = {"constant": "constant_values", "linear_ramp": "end_values", "mean": "stat_length"}
+    made = Pad(pad_mode=mode, has_stat_length=mode == "mean")(x, 2, *given)
+    same = {option[mode]: {"mean": 2}.get(mode, 7.0)} if given else {}
+    values = {x: value} | ({end: 7.0} if mode in ("constant", "linear_ramp") else {})
+    assert np.allclose(made.eval(values), np.pad(value, 2, mode, **same))
+    with pytest.raises(TypeError, match="inputs"):
+        Pad(pad_mode=mode)(x, 2, *given, *given, end)
+
+
+def test_paddings_know_their_lengths_and_shared_widths():
+    x = pt.dmatrix("x", shape=(3, None))
+    padded = pt.pad(x, ((1, 2), (0, 4)))
+    assert padded.type.shape == (6, None)
+    width = bt.shared(2)
+    assert pt.pad(x, width).eval({x: np.ones((3, 1))}).shape == (7, 5)
+    both = bt.function([x], [pt.pad(x, 1) * 2, pt.pad(x, 1).sum()])
+    assert len([n for n in both.maker.fgraph.toposort() if isinstance(n.op, Pad)]) == 0
+    with bt.config.change_flags(compute_test_value="raise"):
+        x.tag.test_value = np.ones((3, 2))
+        assert pt.pad(x, 1).tag.test_value.shape == (5, 4)
+
+
+def test_core_ops_state_signatures():
+    m, t = pt.dmatrix("m"), pt.dtensor3("t")
+    for make, signature in (
+        (linalg_classes.SVD(full_matrices=False), "(m,n)->(m,k),(k),(k,n)"),
+        (linalg_classes.SVD(compute_uv=False), "(m,n)->(k)"),
+        (linalg_classes.QZ(), "(m,m),(m,m)->(m,m),(m,m),(m,m),(m,m),(m,c),(m)"),
+        (linalg_classes.Solve(b_ndim=1), "(m,m),(m)->(m)"),
+        (linalg_classes.Solve(), "(m,m),(m,k)->(m,k)"),
+        (linalg_classes.Cholesky(), "(m,m)->(m,m)"),
+        (linalg_classes.SLogDet(), "(m,m)->(),()"),
+    ):
+        assert make.gufunc_signature == signature
+    with pytest.raises(AttributeError, match="gufunc_signature"):
+        linalg_classes.MatrixInverse().gufunc_signature  # noqa: B018
+    op = pt.linalg.svd(m)[0].owner.op
+    assert op.core_op == op and op.gufunc_signature == "(m,n)->(m,m),(k),(n,n)"
+    batched = pt.linalg.svd(t)[0].owner
+    assert batched.op.core_op == op and batched.op.signature == op.gufunc_signature
+    assert batched.op.inputs_sig == [("m", "n")] and batched.op.outputs_sig[1] == ("k",)
+    assert batched.op.batch_ndim(batched) == 1
+    with pytest.raises(AttributeError, match="core_op"):
+        pt.exp(m).owner.op.core_op  # noqa: B018
+    value = np.eye(2) * np.arange(1.0, 4.0).reshape(3, 1, 1)
+    by_class = pt.blockwise.Blockwise(linalg_classes.Cholesky())(t)
+    assert np.allclose(by_class.eval({t: value}), np.sqrt(value))
