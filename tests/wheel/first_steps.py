@@ -1,7 +1,7 @@
 """What a user may do first with an installed Bitale, in a Python that has only it and NumPy. Prints a line for each step, and
 the time that the first result took from the start of the process.
 
-python first_steps.py CHECKOUT: the folder with README.md and docs/start.
+python first_steps.py CHECKOUT: the folder with README.md, docs and tools.
 """
 
 import time
@@ -62,31 +62,23 @@ def doctor():
     return f"{found['llvm']}; {found['blas_kernels']}"
 
 
-def program_of(page):
-    """The code of a page, up to the part about models of PyMC."""
-    text = (CHECKOUT / page).read_text().partition("\n## Models of PyMC")[0]
-    return "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
-
-
-def run_in_empty_folder(program):
-    with tempfile.TemporaryDirectory() as folder:
-        answer = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, cwd=folder
-        )
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    return answer.stdout.strip()
-
-
-def readme():
-    printed = run_in_empty_folder(program_of("README.md"))
-    assert "accuracy 0.9" in printed, printed
-    return printed
-
-
-def start_pages():
-    for page in ("docs/start/numpy.md", "docs/start/pytensor.md"):
-        run_in_empty_folder(program_of(page))
-    return "run as printed"
+def pages():
+    """Their snippets run, each page's in an empty folder, and print what they show; but for those that come after
+    `pip install` of something else, which run.py tries."""
+    folders = [CHECKOUT / "docs" / each for each in ("start", "tutorial", "howto")]
+    found = [
+        CHECKOUT / "README.md",
+        *(page for each in folders for page in sorted(each.glob("*.md"))),
+    ]
+    assert len(found) > 30, found
+    for page in found:
+        with tempfile.TemporaryDirectory() as folder:
+            tool = [CHECKOUT / "tools" / "tutorial.py", "--any-processor", "python", page]
+            answer = subprocess.run(
+                [sys.executable, *tool], capture_output=True, text=True, cwd=folder
+            )
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+    return f"{len(found)} show what they print"
 
 
 def cache():
@@ -196,17 +188,6 @@ def libraries():
 if "--after" not in sys.argv:
     for name in beside:
         __import__(name)
-for step in (
-    doctor,
-    readme,
-    start_pages,
-    cache,
-    export,
-    products,
-    threads,
-    errors,
-    licences,
-    libraries,
-):
+for step in (doctor, pages, cache, export, products, threads, errors, licences, libraries):
     print(f"{step.__name__}: {step()}", flush=True)
 print("beside: " + (", ".join(beside) or "nothing"))
