@@ -35,6 +35,20 @@ def remove_others(folder: Path, kept: set[Path]) -> None:
             path.unlink()
 
 
+def write_sitemap(output: Path, address: str) -> None:
+    names = (
+        path.relative_to(output).as_posix()
+        for path in sorted(output.rglob("*.html"))
+        if path.name != "404.html" and not path.is_relative_to(output / "live")
+    )
+    entries = "".join(f"<url><loc>{address}{name}</loc></url>\n" for name in names)
+    (output / "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n',
+        encoding="utf-8",
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "site")
@@ -83,6 +97,11 @@ def main() -> int:
         str(Path(__file__).parent),
     ]
     failed = build_main([*arguments, str(source), str(output)])
+    import search
+
+    print(f"search: {search.write(output)} pages", flush=True)
+    if address := os.environ.get("BITALE_SITE_URL"):
+        write_sitemap(output, f"{address.rstrip('/')}/{version()}/")
     versions.write(
         ROOT / "CHANGELOG.md", output / "switcher.json", os.environ.get("BITALE_SITE_URL", "")
     )

@@ -1,8 +1,11 @@
 """Sphinx's settings for the site. The sources are staged by build.py, which hands them over with the version.
 
-Nothing is fetched, neither by the build nor by a reader's browser: formulas are MathML, the search index is part of the site."""
+Nothing is fetched from elsewhere, neither by the build nor by a reader's browser: formulas are MathML, the search index is part
+of the site, made by search.py after Sphinx."""
 
+import html
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -34,8 +37,10 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"Bitale {release}"
 html_static_path = ["static"]
 html_extra_path = [each for each in (os.environ["BITALE_SITE_EXTRA"],) if each]
-html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_css_files = ["site.css"]
+html_js_files = ["search.js"]
+html_favicon = "static/favicon.svg"
+html_additional_pages = {"404": "404.html"}
 html_math_renderer = "mathml"
 # Where the address of all versions is given, pages name their canonical address, and can switch to other versions.
 _address = os.environ.get("BITALE_SITE_URL", "").rstrip("/")
@@ -49,15 +54,14 @@ html_sidebars = {
     "reference/api/*": ["names_of_subject.html"],
     "source/**": [],
 }
-html_show_search_summary = (
-    False  # each would be fetched, which browsers refuse to pages that are read from a disk
-)
-html_context = {"default_mode": "auto"}
+html_context = {"default_mode": "auto", "html_address": html_baseurl}
 html_theme_options = {
     "logo": {"text": "Bitale"},
     "header_links_before_dropdown": 8,
     "navbar_align": "left",
+    "navbar_persistent": ["site-search"],
     "navbar_end": ["theme-switcher"],
+    "disable_search": True,
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": False,
@@ -89,5 +93,19 @@ def add_names_of_subject(app, pagename, templatename, context, doctree):
         context["this_name"] = name
 
 
+def add_description(app, pagename, templatename, context, doctree):
+    """The first paragraph of a page, for search engines and the cards of links."""
+    found = re.search(r"<p>(.*?)</p>", context.get("body", ""), re.S)
+    words = html.unescape(re.sub(r"<[^>]+>", "", found[1])).split() if found else []
+    text = " ".join(words)
+    context["description"] = text if len(text) <= 200 else text[:200].rpartition(" ")[0] + " ..."
+
+
+def leave_out_search(app):
+    app.builder.search = False
+
+
 def setup(app):
+    app.connect("builder-inited", leave_out_search)
     app.connect("html-page-context", add_names_of_subject)
+    app.connect("html-page-context", add_description)
