@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+import models
 import versions
 from pages import ROOT, Stage
 
@@ -65,6 +66,8 @@ def main() -> int:
     start = time.monotonic()
     stage = Stage(source)
     stage.stage_pages(extra)
+    models.draw(extra.with_name("models.svg"))
+    stage.copy([extra.with_name("models.svg")], "pictures")
     if not options.without_reference:
         import cpp
         import gallery

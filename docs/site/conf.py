@@ -80,6 +80,18 @@ if _address:
     }
 
 
+# The address of the repository, where a person has set it.
+_repository = re.search(
+    r'^repository = "(.+)"$', (Path(__file__).parents[2] / "pyproject.toml").read_text(), re.M
+)
+if _repository:
+    html_theme_options["icon_links"] = [
+        {"name": "Source", "url": _repository[1], "icon": "fa-solid fa-code-branch"},
+        {"name": "Issues", "url": f"{_repository[1]}/issues", "icon": "fa-solid fa-bug"},
+    ]
+    html_theme_options["navbar_end"] = [*html_theme_options["navbar_end"], "navbar-icon-links"]
+
+
 def add_names_of_subject(app, pagename, templatename, context, doctree):
     """The sidebar of a page of the reference lists the names of its subject. A toctree of all names on each of their pages
     would take most of the time of the build, and most of the bytes."""

@@ -224,6 +224,7 @@ def pages_of(*folders):
         [each]
         for each in (
             "../README.md",
+            "site/index.md",
             "pipeline.md",
             "extending_rewriting.md",
             *pages_of("tutorial", "start", "howto"),

@@ -262,6 +262,24 @@ def test_pages_are_readable_in_narrow_windows(page, site):
     assert not wrong
 
 
+def test_lines_of_code_fit(browser, site):
+    """96 characters in a window of 1280 px."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((site / "tutorial" / "compilation.html").as_uri())
+    line, room = page.evaluate(
+        """() => {
+          const code = document.querySelector("article pre"), line = document.createElement("span");
+          line.textContent = "x".repeat(96);
+          code.append(line);
+          const style = getComputedStyle(code);
+          return [line.getBoundingClientRect().width,
+                  code.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)];
+        }"""
+    )
+    page.close()
+    assert line <= room
+
+
 def test_graphs_are_live(page, site):
     """The page of the pipeline shows its function as built, each step of its rewriting, and as it is compiled."""
     page.goto((site / "pipeline.html").as_uri())

@@ -68,6 +68,7 @@ def pages():
     folders = [CHECKOUT / "docs" / each for each in ("start", "tutorial", "howto")]
     found = [
         CHECKOUT / "README.md",
+        CHECKOUT / "docs" / "site" / "index.md",
         *(page for each in folders for page in sorted(each.glob("*.md"))),
     ]
     assert len(found) > 30, found

@@ -33,7 +33,15 @@ FOR_TESTS = ["scipy", "mpmath", "pytest", "iniconfig", "packaging", "pluggy", "p
 EMULATED_TESTS = ["tensor/test_function_table.py", "test_fuzz.py::test_random_graphs"]
 # Of the checkout, what the first steps need in another system.
 PAGES = ("docs/start", "docs/tutorial", "docs/howto")
-PARTS = ("README.md", *PAGES, "tools", "tests/wheel", "dist", "build/wheelhouse")
+PARTS = (
+    "README.md",
+    "docs/site/index.md",
+    *PAGES,
+    "tools",
+    "tests/wheel",
+    "dist",
+    "build/wheelhouse",
+)
 sys.path.insert(0, str(ROOT / "tools"))
 
 
