@@ -63,6 +63,9 @@ UMBRELLA = "include/bitale/bitale.hpp"
 NAMES_ALONE = (
     "include/bitale/fwd.hpp"  # any part may include it, and it includes no header of the library
 )
+# The header that says what a compiler lacks comes first, so that nothing else is said before.
+FIRST = "bitale/core/language.hpp"
+DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 
@@ -105,6 +108,14 @@ def check_file(root, file):
         yield f"{file}: belongs to no part (parts: {', '.join(PARTS)})"
         return
     text = (root / file).read_text(encoding="utf-8")
+    if public:
+        for match in DEFINE.finditer(text):
+            if not match[1].startswith("BITALE_"):
+                yield f"{file}: a public header defines {match[1]}, which is a program's name"
+    if public and mine == "core" and file not in (NAMES_ALONE, f"include/{FIRST}"):
+        first = INCLUDE.search(text)
+        if first is None or first[2] != FIRST:
+            yield f"{file}: its first include is not {FIRST}"
     for match in INCLUDE.finditer(text):
         name, quoted = match[2], match[1] == '"'
         where = f"{file}:{text.count(chr(10), 0, match.start()) + 1}"

@@ -9,7 +9,8 @@ from check import check
 
 VALID_TREE = {
     "include/bitale/bitale.hpp": "#include <bitale/core/array.hpp>\n#include <bitale/compile/function.hpp>\n",
-    "include/bitale/core/array.hpp": "#include <vector>\n",
+    "include/bitale/core/language.hpp": "#define BITALE_X\n",
+    "include/bitale/core/array.hpp": "#include <bitale/core/language.hpp>\n#include <vector>\n",
     "include/bitale/fwd.hpp": "#include <cstdint>\n",
     "src/core/named.hpp": "#include <bitale/fwd.hpp>\n",
     "include/bitale/compile/function.hpp": "#include <bitale/core/array.hpp>\n",
@@ -47,10 +48,19 @@ class Layering(unittest.TestCase):
     def test_includes_of_higher_parts(self):
         self.assert_refused("src/core/bad.cpp", '"graph/node.hpp"', "core must not include graph")
         self.assert_refused(
-            "include/bitale/core/bad.hpp",
+            "include/bitale/graph/bad.hpp",
             "<bitale/compile/function.hpp>",
-            "core must not include compile",
+            "graph must not include compile",
         )
+
+    def test_names_of_programs_and_the_first_header(self):
+        found = complaints(files={"include/bitale/graph/bad.hpp": "#  define X(a) a\n"})
+        self.assertEqual(
+            found,
+            ["include/bitale/graph/bad.hpp: a public header defines X, which is a program's name"],
+        )
+        found = complaints(files={"include/bitale/core/bad.hpp": "#include <vector>\n"})
+        self.assertIn("first include is not bitale/core/language.hpp", found[0])
 
     def test_header_of_names_includes_nothing_of_the_library(self):
         self.assert_refused(
@@ -88,8 +98,8 @@ class Layering(unittest.TestCase):
 
     def test_public_headers_include_no_external_or_internal_headers(self):
         for header in ("<iostream>", "<llvm-c/Core.h>", "<cblas.h>", "<nanobind/nanobind.h>"):
-            self.assert_refused("include/bitale/core/bad.hpp", header, "only")
-        self.assert_refused("include/bitale/core/bad.hpp", '"core/detail.hpp"', "internal")
+            self.assert_refused("include/bitale/graph/bad.hpp", header, "only")
+        self.assert_refused("include/bitale/graph/bad.hpp", '"core/detail.hpp"', "internal")
 
     def test_umbrella_header_is_not_included_internally(self):
         self.assert_refused("src/compile/bad.cpp", "<bitale/bitale.hpp>", "umbrella")

@@ -59,7 +59,7 @@ struct Parameter {
                 "std::span or ArrayView of elements that are not const (an output)");
   static constexpr bool is_output = false;
   static constexpr Slot slot{dtype_of<P>::value, 0};
-  explicit Parameter(P& value) : value(value) {}
+  explicit Parameter(P& given_value) : value(given_value) {}
   View view() { return {&value, nullptr, nullptr}; }
   P& value;
 };
@@ -68,7 +68,7 @@ template <Element P>
 struct Parameter<P&> {
   static constexpr bool is_output = true;
   static constexpr Slot slot{dtype_of<P>::value, 0};
-  explicit Parameter(P& value) : value(value) {}
+  explicit Parameter(P& given_value) : value(given_value) {}
   View view() { return {&value, nullptr, nullptr}; }
   P& value;
 };
@@ -77,7 +77,7 @@ template <class T>
 struct Parameter<std::span<T>> {
   static constexpr bool is_output = !std::is_const_v<T>;
   static constexpr Slot slot{dtype_of<std::remove_const_t<T>>::value, 1};
-  explicit Parameter(std::span<T>& span) : span(span), length(std::int64_t(span.size())) {}
+  explicit Parameter(std::span<T>& given_span) : span(given_span), length(std::int64_t(given_span.size())) {}
   View view() { return {address(span.data()), &length, &stride}; }
   std::span<T>& span;
   std::int64_t length, stride = sizeof(T);
@@ -87,7 +87,7 @@ template <class T, std::size_t N>
 struct Parameter<ArrayView<T, N>> {
   static constexpr bool is_output = !std::is_const_v<T>;
   static constexpr Slot slot{dtype_of<std::remove_const_t<T>>::value, int(N)};
-  explicit Parameter(ArrayView<T, N>& array) : array(array) {}
+  explicit Parameter(ArrayView<T, N>& given_array) : array(given_array) {}
   View view() { return {address(array.data()), array.shape().data(), array.strides().data()}; }
   ArrayView<T, N>& array;
 };

@@ -2,6 +2,8 @@
 // the data of their base. Owned data is 64-byte aligned. Rows are the last dimension (C order), strides are in bytes.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>

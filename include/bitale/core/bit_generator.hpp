@@ -2,6 +2,8 @@
 // is counter-based, are NumPy's.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string_view>

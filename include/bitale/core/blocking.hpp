@@ -2,6 +2,8 @@
 // it meanwhile: the event that the thread waits for may need that lock. The host registers a hook for this, once.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <utility>
 
 namespace bitale {

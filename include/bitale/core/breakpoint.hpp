@@ -2,6 +2,8 @@
 // of the Python package enters sys.breakpointhook.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <functional>
 #include <span>
 #include <string_view>

@@ -3,6 +3,8 @@
 // the files of BITALERC (default ~/.bitalerc, INI, section [global]), the default. Thread-safe.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>

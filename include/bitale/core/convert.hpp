@@ -3,6 +3,8 @@
 // types.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <limits>
 #include <type_traits>
 

@@ -1,6 +1,8 @@
 // Element types and their rules: names, sizes, promotion and the safe-cast order, as NumPy and PyTensor define them.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <complex>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 // given; context lines (which node, where it was built, what to try) are added as an error propagates.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <memory>
 #include <stdexcept>
 #include <string>

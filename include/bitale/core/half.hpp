@@ -2,6 +2,8 @@
 // Conversions to it round once, to the nearest, ties to even.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <limits>

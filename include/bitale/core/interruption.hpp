@@ -3,6 +3,8 @@
 // that a poll costs a read of the clock.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <exception>
 
 namespace bitale {

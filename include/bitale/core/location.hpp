@@ -3,6 +3,8 @@
 // library.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <cstdint>
 #include <source_location>
 #include <string>

@@ -2,6 +2,8 @@
 // they do not convert to bool, since `if (x > 0)` would then ask for that: `defined` tells.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include "bitale/core/location.hpp"
 
 namespace bitale {

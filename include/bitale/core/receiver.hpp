@@ -2,6 +2,8 @@
 // their destination: a fresh Array, a NumPy array, a caller's own array.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -1,6 +1,8 @@
 // Intrusive reference counting: one pointer per handle, the count lives in the object.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <functional>

@@ -2,6 +2,8 @@
 // (Array::holding); only shared variables, and calls of a linker that runs on devices, use such Arrays.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <utility>

@@ -2,6 +2,8 @@
 // strides of ordinary arrays never touch the heap.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>

@@ -1,6 +1,8 @@
 // Text building without streams: cat("length ", 3) and join(names, ", ").
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <concepts>
 #include <cstdint>
 #include <span>

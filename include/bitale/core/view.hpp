@@ -2,6 +2,8 @@
 // Arrays take and return Views.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <cstdint>
 #include <span>
 

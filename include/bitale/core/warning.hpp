@@ -1,6 +1,8 @@
 // Warnings: unusual conditions that are no errors. They go to stderr, unless the program sets a handler.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <functional>
 #include <string>
 

@@ -10,7 +10,7 @@ namespace bitale {
 
 class FailingNode final : public ErrorSubject {
  public:
-  explicit FailingNode(Apply node) : node(std::move(node)) {}
+  explicit FailingNode(Apply given_node) : node(std::move(given_node)) {}
   const Apply node;
 };
 

@@ -49,7 +49,7 @@ inline constexpr std::int64_t unknown_length = -1;
 
 class TensorType final : public TypeBase {
  public:
-  TensorType(DType dtype, Dims shape) : dtype(dtype), shape(std::move(shape)) {}
+  TensorType(DType given_dtype, Dims given_shape) : dtype(given_dtype), shape(std::move(given_shape)) {}
   const DType dtype;
   const Dims shape;  // unknown_length where not known
 
@@ -75,7 +75,7 @@ class DisconnectedType final : public TypeBase {
 
 class NullType final : public TypeBase {
  public:
-  explicit NullType(std::string why) : why(std::move(why)) {}
+  explicit NullType(std::string given_why) : why(std::move(given_why)) {}
   const std::string why;
   bool equals(const TypeBase& other) const override;
   bool is_super(const TypeBase& other) const override { return equals(other); }
@@ -87,7 +87,7 @@ class NullType final : public TypeBase {
 class HostType : public TypeBase {
  public:
   using Accepts = bool (*)(const HostObject&);
-  HostType(std::string name, Accepts accepts) : name(std::move(name)), accepts_(accepts) {}
+  HostType(std::string given_name, Accepts accepts) : name(std::move(given_name)), accepts_(accepts) {}
   const std::string name;
   bool equals(const TypeBase& other) const override;
   bool is_super(const TypeBase& other) const override { return equals(other); }

@@ -42,7 +42,8 @@ struct Tag final : RefCounted {
 };
 
 struct ConstantData final : LeafData {
-  explicit ConstantData(Array value, bool is_literal = false) : value(std::move(value)), is_literal(is_literal) {}
+  explicit ConstantData(Array given_value, bool given_is_literal = false)
+      : value(std::move(given_value)), is_literal(given_is_literal) {}
   const Array value;
   const bool is_literal;  // a number without a dtype (graph/literal.hpp)
   const Array* constant() const override { return &value; }

@@ -37,9 +37,13 @@ class NodeStep {
   virtual std::span<const Array> outputs(std::size_t linker = 0) const = 0;
 
  protected:
-  NodeStep(const std::shared_ptr<const FunctionGraph>& graph, std::size_t index, const Apply& node,
-           std::span<const Array> inputs, std::size_t linker_count)
-      : graph(graph), index(index), node(node), inputs(inputs), linker_count(linker_count) {}
+  NodeStep(const std::shared_ptr<const FunctionGraph>& given_graph, std::size_t given_index, const Apply& given_node,
+           std::span<const Array> given_inputs, std::size_t given_linker_count)
+      : graph(given_graph),
+        index(given_index),
+        node(given_node),
+        inputs(given_inputs),
+        linker_count(given_linker_count) {}
   ~NodeStep() = default;
 };
 
@@ -60,8 +64,8 @@ struct Linker {
   // One of linker_names(), or an alias: "" and "auto" are jit, "c|py" is opwise, "py" is vm. ValueError with a
   // suggestion.
   Linker(std::string_view name);
-  Linker(const std::string& name) : Linker(std::string_view(name)) {}
-  Linker(const char* name) : Linker(std::string_view(name)) {}
+  Linker(const std::string& given_name) : Linker(std::string_view(given_name)) {}
+  Linker(const char* given_name) : Linker(std::string_view(given_name)) {}
 
   std::string name;
   // For linkers that run node by node:

@@ -57,7 +57,7 @@ Variable vertical_stack(const Operands& matrices);
 struct NestedOperands {
   template <class T>
   requires std::convertible_to<const T&, Operand> NestedOperands(const T& value) : operand(Operand(value)) {}
-  NestedOperands(std::initializer_list<NestedOperands> elements) : elements(elements) {}
+  NestedOperands(std::initializer_list<NestedOperands> given_elements) : elements(given_elements) {}
   std::optional<Operand> operand;
   std::vector<NestedOperands> elements = {};
 };

@@ -36,28 +36,28 @@ Variables each_named(const Make& make, const std::vector<std::string>& names) {
   X(tensor7, tensor7s, __VA_ARGS__)
 // clang-format on
 
-#define X(kind, kinds, prefix, dtype) \
+#define BITALE_DECLARE(kind, kinds, prefix, dtype) \
   inline Variable prefix##kind(std::string name = {}) { return kind(std::move(name), dtype); }
-BITALE_RANKS(X, b, DType::Int8)
-BITALE_RANKS(X, w, DType::Int16)
-BITALE_RANKS(X, i, DType::Int32)
-BITALE_RANKS(X, c, DType::Complex64)
-BITALE_RANKS(X, z, DType::Complex128)
-BITALE_OTHER_RANKS(X, l, DType::Int64)
-BITALE_OTHER_RANKS(X, f, DType::Float32)
-BITALE_OTHER_RANKS(X, d, DType::Float64)
-#undef X
+BITALE_RANKS(BITALE_DECLARE, b, DType::Int8)
+BITALE_RANKS(BITALE_DECLARE, w, DType::Int16)
+BITALE_RANKS(BITALE_DECLARE, i, DType::Int32)
+BITALE_RANKS(BITALE_DECLARE, c, DType::Complex64)
+BITALE_RANKS(BITALE_DECLARE, z, DType::Complex128)
+BITALE_OTHER_RANKS(BITALE_DECLARE, l, DType::Int64)
+BITALE_OTHER_RANKS(BITALE_DECLARE, f, DType::Float32)
+BITALE_OTHER_RANKS(BITALE_DECLARE, d, DType::Float64)
+#undef BITALE_DECLARE
 
-#define X(kind, kinds, prefix, ...)                                                       \
+#define BITALE_DECLARE(kind, kinds, prefix, ...)                                          \
   inline Variables prefix##kinds(const std::vector<std::string>& names) {                 \
     return each_named([](const std::string& name) { return prefix##kind(name); }, names); \
   }
-BITALE_RANKS(X, )
-BITALE_RANKS(X, i)
-BITALE_RANKS(X, l)
-BITALE_RANKS(X, f)
-BITALE_RANKS(X, d)
-#undef X
+BITALE_RANKS(BITALE_DECLARE, )
+BITALE_RANKS(BITALE_DECLARE, i)
+BITALE_RANKS(BITALE_DECLARE, l)
+BITALE_RANKS(BITALE_DECLARE, f)
+BITALE_RANKS(BITALE_DECLARE, d)
+#undef BITALE_DECLARE
 #undef BITALE_RANKS
 #undef BITALE_OTHER_RANKS
 

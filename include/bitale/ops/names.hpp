@@ -21,14 +21,14 @@ namespace bitale {
   X(greater_equal, ge) X(bitwise_and, and_) X(bitwise_or, or_) X(bitwise_xor, xor_) X(fill, second) X(dense_dot, dot)      \
   X(atan2, arctan2) X(remainder, mod) X(bitwise_left_shift, left_shift) X(bitwise_right_shift, right_shift)
 // clang-format on
-#define X(name, function) \
+#define BITALE_DECLARE(name, function) \
   inline Variable name(const Operand& x) { return function(x); }
-BITALE_NAMES_OF_ONE(X)
-#undef X
-#define X(name, function) \
+BITALE_NAMES_OF_ONE(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name, function) \
   inline Variable name(const Operand& x, const Operand& y) { return function(x, y); }
-BITALE_NAMES_OF_TWO(X)
-#undef X
+BITALE_NAMES_OF_TWO(BITALE_DECLARE)
+#undef BITALE_DECLARE
 
 inline Variable concat(const Operands& tensors, int axis = 0) { return concatenate(tensors, axis); }
 inline Variable permute_dims(const Operand& x, const std::vector<int>& axes) { return transpose(x, axes); }

@@ -14,18 +14,19 @@ class Operand {
  public:
   using Source = std::source_location;
   // ValueError with the caller's line for a null handle.
-  Operand(const Variable& v, Source where = Source::current()) : variable(v), where(where) {
+  Operand(const Variable& v, Source given_where = Source::current()) : variable(v), where(given_where) {
     if (!v.defined()) [[unlikely]]
-      refuse_null_handle("Variable", where);
+      refuse_null_handle("Variable", given_where);
   }
-  Operand(const Array& v, Source where = Source::current()) : variable(constant(v)), where(where) {}
+  Operand(const Array& v, Source given_where = Source::current()) : variable(constant(v)), where(given_where) {}
   // Python-like scalar casting (PyTensor's "custom" policy): an int becomes the smallest signed integer that holds it,
   // a float becomes float32 when that is exact (nan is) and else float64; always float32 when floatX is.
   template <Element T>
-  Operand(T value, Source where = Source::current()) : variable(number(value)), where(where) {}
+  Operand(T value, Source given_where = Source::current()) : variable(number(value)), where(given_where) {}
   // A vector of the elements of a std::vector, a std::span, or another range of numbers.
   template <ElementRange R>
-  Operand(const R& values, Source where = Source::current()) : variable(constant(Array(values))), where(where) {}
+  Operand(const R& values, Source given_where = Source::current())
+      : variable(constant(Array(values))), where(given_where) {}
 
   Variable variable;
   Location where;
@@ -54,12 +55,12 @@ class Operand {
 class Operands {
  public:
   using Source = std::source_location;
-  Operands(Variables given, Source where = Source::current()) : variables(std::move(given)), where(where) {
+  Operands(Variables given, Source given_where = Source::current()) : variables(std::move(given)), where(given_where) {
     for (auto& each : variables)
       if (!each.defined()) [[unlikely]]
-        refuse_null_handle("Variable", where);
+        refuse_null_handle("Variable", given_where);
   }
-  Operands(std::initializer_list<Operand> operands, Source where = Source::current()) : where(where) {
+  Operands(std::initializer_list<Operand> operands, Source given_where = Source::current()) : where(given_where) {
     variables.reserve(operands.size());
     for (auto& operand : operands) variables.push_back(operand.variable);
   }

@@ -58,9 +58,9 @@ Variable fmatrix(std::string name = {});
   X(sigmoid) X(softplus) X(log1mexp) X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(ndtr) X(log_ndtr) X(gamma)       \
   X(gammaln) X(psi) X(tri_gamma) X(cbrt) X(floor) X(ceil) X(round) X(trunc) X(invert) X(isnan) X(isinf)
 // clang-format on
-#define X(name) Variable name(const Operand& x);
-BITALE_UNARY_FUNCTIONS(X)
-#undef X
+#define BITALE_DECLARE(name) Variable name(const Operand& x);
+BITALE_UNARY_FUNCTIONS(BITALE_DECLARE)
+#undef BITALE_DECLARE
 
 // ---- elementwise, two operands --------------------------------------------------------------------------------------
 // clang-format off
@@ -68,9 +68,9 @@ BITALE_UNARY_FUNCTIONS(X)
   X(add) X(sub) X(mul) X(true_div) X(int_div) X(mod) X(pow) X(arctan2) X(hypot) X(xlogy) X(xlog1py) X(maximum) X(minimum) X(eq) X(neq) X(lt)      \
   X(le) X(gt) X(ge) X(and_) X(or_) X(xor_) X(second) X(polygamma)
 // clang-format on
-#define X(name) Variable name(const Operand& x, const Operand& y);
-BITALE_BINARY_FUNCTIONS(X)
-#undef X
+#define BITALE_DECLARE(name) Variable name(const Operand& x, const Operand& y);
+BITALE_BINARY_FUNCTIONS(BITALE_DECLARE)
+#undef BITALE_DECLARE
 
 Variable switch_(const Operand& condition, const Operand& if_true, const Operand& if_false);
 inline Variable where(const Operand& condition, const Operand& if_true, const Operand& if_false) {
@@ -196,11 +196,11 @@ class IndexItem {
   enum class Kind { Integer, Range, Tensor, Mask, NewAxis, Ellipsis };
   // IndexError for other dtypes than integers and bool.
   IndexItem(const Operand& index);
-  IndexItem(const Variable& index, std::source_location where = std::source_location::current())
-      : IndexItem(Operand(index, where)) {}
-  IndexItem(int index, std::source_location where = std::source_location::current())
-      : IndexItem(Operand(index, where)) {}
-  IndexItem(Slice slice) : kind(Kind::Range), slice(std::move(slice)) {}
+  IndexItem(const Variable& given_index, std::source_location where = std::source_location::current())
+      : IndexItem(Operand(given_index, where)) {}
+  IndexItem(int given_index, std::source_location where = std::source_location::current())
+      : IndexItem(Operand(given_index, where)) {}
+  IndexItem(Slice given_slice) : kind(Kind::Range), slice(std::move(given_slice)) {}
   IndexItem(bitale::NewAxis) : kind(Kind::NewAxis) {}
   IndexItem(bitale::Ellipsis) : kind(Kind::Ellipsis) {}
   Kind kind;

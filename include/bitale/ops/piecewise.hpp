@@ -19,7 +19,7 @@ class PiecewiseFunction {
   using Formula = std::function<Variable(const Variable& x)>;
   template <class T>
   requires std::convertible_to<const T&, Operand> PiecewiseFunction(const T& value)
-      : formula_([value = Operand(value).variable](const Variable&) { return value; }) {}
+      : formula_([constant = Operand(value).variable](const Variable&) { return constant; }) {}
   PiecewiseFunction(Formula formula) : formula_(std::move(formula)) {}
   Variable operator()(const Variable& x) const { return formula_(x); }
 

@@ -22,7 +22,8 @@ namespace bitale {
 // A sequence that is stepped through along its first axis. A tap k gives the element k steps ahead (behind, if
 // negative); steps are made where all taps have an element.
 struct ScanSequence {
-  ScanSequence(const Variable& input, std::vector<int> taps = {0}) : input(input), taps(std::move(taps)) {}
+  ScanSequence(const Variable& given_input, std::vector<int> given_taps = {0})
+      : input(given_input), taps(std::move(given_taps)) {}
   Variable input;
   std::vector<int> taps;
 };
@@ -31,11 +32,13 @@ struct ScanSequence {
 // step takes no earlier value.
 struct ScanInitial {
   ScanInitial() = default;
-  ScanInitial(const Operand& value, std::vector<int> taps = {-1}) : value(value.variable), taps(std::move(taps)) {}
-  ScanInitial(const Variable& value, std::vector<int> taps = {-1}) : value(value), taps(std::move(taps)) {}
+  ScanInitial(const Operand& given_value, std::vector<int> given_taps = {-1})
+      : value(given_value.variable), taps(std::move(given_taps)) {}
+  ScanInitial(const Variable& given_value, std::vector<int> given_taps = {-1})
+      : value(given_value), taps(std::move(given_taps)) {}
   template <Element T>
-  ScanInitial(T number, std::vector<int> taps = {-1})
-      : value(Operand(number).variable), taps(std::move(taps)), is_weak(true) {}
+  ScanInitial(T number, std::vector<int> given_taps = {-1})
+      : value(Operand(number).variable), taps(std::move(given_taps)), is_weak(true) {}
   Variable value;
   std::vector<int> taps;
   bool is_weak = false;  // a number whose dtype adapts to that of the next value
@@ -56,8 +59,8 @@ struct ScanArguments {
 // earlier values. `until`: a scalar bool; the step in which it holds is the last. `updates`: of shared variables.
 struct ScanStep {
   ScanStep(Variable output) : outputs{std::move(output)} {}
-  ScanStep(Variables outputs, Variable until = {}, Replacements updates = {})
-      : outputs(std::move(outputs)), until(std::move(until)), updates(std::move(updates)) {}
+  ScanStep(Variables given_outputs, Variable given_until = {}, Replacements given_updates = {})
+      : outputs(std::move(given_outputs)), until(std::move(given_until)), updates(std::move(given_updates)) {}
   Variables outputs;
   Variable until;
   Replacements updates;

@@ -16,18 +16,18 @@ namespace bitale {
   X(betainc) X(betaincinv) X(betainc_density) X(betainc_derivative) X(betainc_derivative_by_b)
 #define BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X) X(hyp2f1) X(hyp2f1_derivative) X(hyp2f1_derivative_by_c)
 // clang-format on
-#define X(name) Variable name(const Operand& x);
-BITALE_SPECIAL_FUNCTIONS_OF_ONE(X)
-#undef X
-#define X(name) Variable name(const Operand& x, const Operand& y);
-BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)
-#undef X
-#define X(name) Variable name(const Operand& x, const Operand& y, const Operand& z);
-BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
-#undef X
-#define X(name) Variable name(const Operand& a, const Operand& b, const Operand& c, const Operand& z);
-BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X)
-#undef X
+#define BITALE_DECLARE(name) Variable name(const Operand& x);
+BITALE_SPECIAL_FUNCTIONS_OF_ONE(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name) Variable name(const Operand& x, const Operand& y);
+BITALE_SPECIAL_FUNCTIONS_OF_TWO(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name) Variable name(const Operand& x, const Operand& y, const Operand& z);
+BITALE_SPECIAL_FUNCTIONS_OF_THREE(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name) Variable name(const Operand& a, const Operand& b, const Operand& c, const Operand& z);
+BITALE_SPECIAL_FUNCTIONS_OF_FOUR(BITALE_DECLARE)
+#undef BITALE_DECLARE
 
 // kv of an integer order.
 Variable kn(const Operand& order, const Operand& x);

@@ -58,7 +58,7 @@ class Pattern {
 
 // A static pattern in the making: elements by their positions, in any order, possibly with duplicates.
 struct Elements {
-  Elements(std::int64_t rows, std::int64_t columns) : lengths{rows, columns} {}
+  Elements(std::int64_t given_rows, std::int64_t given_columns) : lengths{given_rows, given_columns} {}
   void add(std::int64_t row, std::int64_t column) {
     rows.push_back(row);
     columns.push_back(column);

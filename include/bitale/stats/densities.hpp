@@ -36,18 +36,19 @@ namespace bitale::stats {
   X(hypergeometric_logpmf, ngood, nbad, nsample)
 #define BITALE_LOG_DENSITIES_BY_FOUR(X) X(truncated_normal_logpdf, loc, scale, lower, upper)
 // clang-format on
-#define X(name, a) Variable name(const Operand& x, const Operand& a);
-BITALE_LOG_DENSITIES_BY_ONE(X)
-#undef X
-#define X(name, a, b) Variable name(const Operand& x, const Operand& a, const Operand& b);
-BITALE_LOG_DENSITIES_BY_TWO(X)
-#undef X
-#define X(name, a, b, c) Variable name(const Operand& x, const Operand& a, const Operand& b, const Operand& c);
-BITALE_LOG_DENSITIES_BY_THREE(X)
-#undef X
-#define X(name, a, b, c, d) \
+#define BITALE_DECLARE(name, a) Variable name(const Operand& x, const Operand& a);
+BITALE_LOG_DENSITIES_BY_ONE(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name, a, b) Variable name(const Operand& x, const Operand& a, const Operand& b);
+BITALE_LOG_DENSITIES_BY_TWO(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name, a, b, c) \
+  Variable name(const Operand& x, const Operand& a, const Operand& b, const Operand& c);
+BITALE_LOG_DENSITIES_BY_THREE(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name, a, b, c, d) \
   Variable name(const Operand& x, const Operand& a, const Operand& b, const Operand& c, const Operand& d);
-BITALE_LOG_DENSITIES_BY_FOUR(X)
-#undef X
+BITALE_LOG_DENSITIES_BY_FOUR(BITALE_DECLARE)
+#undef BITALE_DECLARE
 
 }  // namespace bitale::stats

@@ -17,12 +17,12 @@ namespace bitale::xtensor {
 #define BITALE_LABELLED_UNARY(X) BITALE_UNARY_FUNCTIONS(X) X(logical_not) X(isfinite) X(deg2rad) X(rad2deg)
 #define BITALE_LABELLED_BINARY(X) BITALE_BINARY_FUNCTIONS(X) X(logaddexp) X(logical_and) X(logical_or) X(logical_xor)
 // clang-format on
-#define X(name) XVariable name(const XOperand& x);
-BITALE_LABELLED_UNARY(X)
-#undef X
-#define X(name) XVariable name(const XOperand& x, const XOperand& y);
-BITALE_LABELLED_BINARY(X)
-#undef X
+#define BITALE_DECLARE(name) XVariable name(const XOperand& x);
+BITALE_LABELLED_UNARY(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name) XVariable name(const XOperand& x, const XOperand& y);
+BITALE_LABELLED_BINARY(BITALE_DECLARE)
+#undef BITALE_DECLARE
 XVariable where(const XOperand& condition, const XOperand& if_true, const XOperand& if_false);
 XVariable clip(const XOperand& x, const XOperand& low, const XOperand& high);
 XVariable cast(const XOperand& x, DType dtype);
@@ -40,9 +40,9 @@ XVariable operator-(const XOperand& x);
 // clang-format off
 #define BITALE_LABELLED_REDUCTIONS(X) X(sum) X(prod) X(max) X(min) X(all) X(any) X(mean) X(logsumexp)
 // clang-format on
-#define X(name) XVariable name(const XOperand& x, const Names& dim = {});
-BITALE_LABELLED_REDUCTIONS(X)
-#undef X
+#define BITALE_DECLARE(name) XVariable name(const XOperand& x, const Names& dim = {});
+BITALE_LABELLED_REDUCTIONS(BITALE_DECLARE)
+#undef BITALE_DECLARE
 XVariable var(const XOperand& x, const Names& dim = {}, int ddof = 0);
 XVariable std_(const XOperand& x, const Names& dim = {}, int ddof = 0);
 // How many elements are not nan: int64.

@@ -43,9 +43,9 @@ Draw draw(std::string_view distribution, const XOperands& parameters, const Draw
   X(wald) X(vonmises) X(triangular) X(poisson) X(geometric) X(binomial) X(negative_binomial) X(hypergeometric) X(integers) X(bernoulli) \
   X(halfnormal) X(pareto) X(gumbel) X(cauchy) X(halfcauchy) X(invgamma) X(truncexpon) X(truncated_normal) X(t) X(gengamma) X(betabinom) \
   X(categorical) X(multivariate_normal) X(dirichlet) X(multinomial)
-#define X(name) inline Draw name(const Variable& rng, const XOperands& parameters, const DrawDims& dims = {}) { return draw(#name, rng, parameters, dims); }
-BITALE_LABELLED_DISTRIBUTIONS(X)
-#undef X
+#define BITALE_DECLARE(name) inline Draw name(const Variable& rng, const XOperands& parameters, const DrawDims& dims = {}) { return draw(#name, rng, parameters, dims); }
+BITALE_LABELLED_DISTRIBUTIONS(BITALE_DECLARE)
+#undef BITALE_DECLARE
 // clang-format on
 
 }  // namespace bitale::xtensor::random

@@ -33,8 +33,10 @@ class AnyTensor : public std::variant<Variable, XVariable> {
 // Sequences along the dimension are at the same position in each step, the first one at which all taps of all of them
 // are there.
 struct ScanSequence {
-  ScanSequence(AnyTensor input, std::vector<int> taps = {0}) : input(std::move(input)), taps(std::move(taps)) {}
-  ScanSequence(const XVariable& input, std::vector<int> taps = {0}) : ScanSequence(AnyTensor(input), std::move(taps)) {}
+  ScanSequence(AnyTensor given_input, std::vector<int> given_taps = {0})
+      : input(std::move(given_input)), taps(std::move(given_taps)) {}
+  ScanSequence(const XVariable& given_input, std::vector<int> given_taps = {0})
+      : ScanSequence(AnyTensor(given_input), std::move(given_taps)) {}
   AnyTensor input;
   std::vector<int> taps;
 };
@@ -42,8 +44,10 @@ struct ScanSequence {
 // earlier value.
 struct ScanInitial {
   ScanInitial() = default;
-  ScanInitial(AnyTensor value, std::vector<int> taps = {-1}) : value(std::move(value)), taps(std::move(taps)) {}
-  ScanInitial(const XVariable& value, std::vector<int> taps = {-1}) : ScanInitial(AnyTensor(value), std::move(taps)) {}
+  ScanInitial(AnyTensor given_value, std::vector<int> given_taps = {-1})
+      : value(std::move(given_value)), taps(std::move(given_taps)) {}
+  ScanInitial(const XVariable& given_value, std::vector<int> given_taps = {-1})
+      : ScanInitial(AnyTensor(given_value), std::move(given_taps)) {}
   AnyTensor value;
   std::vector<int> taps = {-1};
   bool is_weak = false;  // a number whose dtype adapts to that of the next value
@@ -62,10 +66,12 @@ struct ScanArguments {
 
 struct ScanStep {
   ScanStep(const XVariable& output) : outputs{output} {}
-  ScanStep(const XVariables& outputs, Variable until = {}, Replacements updates = {})
-      : outputs(outputs.begin(), outputs.end()), until(std::move(until)), updates(std::move(updates)) {}
-  ScanStep(std::vector<AnyTensor> outputs, Variable until = {}, Replacements updates = {})
-      : outputs(std::move(outputs)), until(std::move(until)), updates(std::move(updates)) {}
+  ScanStep(const XVariables& given_outputs, Variable given_until = {}, Replacements given_updates = {})
+      : outputs(given_outputs.begin(), given_outputs.end()),
+        until(std::move(given_until)),
+        updates(std::move(given_updates)) {}
+  ScanStep(std::vector<AnyTensor> given_outputs, Variable given_until = {}, Replacements given_updates = {})
+      : outputs(std::move(given_outputs)), until(std::move(given_until)), updates(std::move(given_updates)) {}
   std::vector<AnyTensor> outputs;
   Variable until;
   Replacements updates;

@@ -62,10 +62,12 @@ using XVariables = std::vector<XVariable>;
 class XOperand {
  public:
   using Source = std::source_location;
-  XOperand(const XVariable& variable, Source where = Source::current()) : variable(variable), where(where) {}
+  XOperand(const XVariable& given_variable, Source given_where = Source::current())
+      : variable(given_variable), where(given_where) {}
   XOperand(const Variable& scalar, Source where = Source::current());
   template <Element T>
-  XOperand(T value, Source where = Source::current()) : variable(Operand::number(value), {}), where(where) {}
+  XOperand(T value, Source given_where = Source::current())
+      : variable(Operand::number(value), {}), where(given_where) {}
 
   XVariable variable;
   Location where;
