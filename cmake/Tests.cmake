@@ -11,9 +11,11 @@ file(GLOB_RECURSE test_helpers CONFIGURE_DEPENDS tests/cpp/support/*.cpp)
 add_executable(bitale_tests tests/cpp/main.cpp ${test_helpers} ${test_sources})
 bitale_target(bitale_tests)
 target_include_directories(bitale_tests PRIVATE tests/cpp src)
+target_include_directories(bitale_tests SYSTEM PRIVATE ${BITALE_EIGEN_INCLUDE_DIR})
 target_compile_definitions(bitale_tests PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS BITALE_BUNDLE_LLVM=$<TARGET_EXISTS:bitale_llvm>)
 # The library is what the tests exercise; their own code, unoptimised, takes half the time to compile.
-target_compile_options(bitale_tests PRIVATE -O0)
+# What they expect to throw, they discard.
+target_compile_options(bitale_tests PRIVATE -O0 -Wno-unused-result)
 target_link_libraries(bitale_tests PRIVATE bitale doctest::doctest ${BITALE_QUADMATH})
 if(NOT CMAKE_CROSSCOMPILING)  # Debian's cross compiler can't place one that large
   target_precompile_headers(bitale_tests PRIVATE <doctest/doctest.h> <cmath> <functional> <memory> <optional> <span> <string> <vector>)
@@ -70,6 +72,7 @@ if(BITALE_CLANG)
 endif()
 if(BITALE_CLANG AND clang_version VERSION_GREATER_EQUAL 16)
   file(GLOB_RECURSE public_headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/include CONFIGURE_DEPENDS include/*.hpp)
+  list(FILTER public_headers EXCLUDE REGEX "core/eigen")  # Eigen is another library
   list(TRANSFORM public_headers REPLACE "(.+)" "#include \"\\1\"")
   list(JOIN public_headers "\n" includes)
   set(all_headers ${CMAKE_CURRENT_BINARY_DIR}/generated/all_headers.cpp)
@@ -87,6 +90,11 @@ if(BITALE_CLANG AND clang_version VERSION_GREATER_EQUAL 16)
       endforeach()
     endif()
   endforeach()
+  if(TEST clang.headers.libc++)  # GCC 12's standard library has no std::mdspan
+    set(mdspan ${CMAKE_CURRENT_BINARY_DIR}/generated/mdspan)
+    add_test(NAME clang.mdspan COMMAND sh -c "${BITALE_CLANG} -std=c++23 -stdlib=libc++ -I${CMAKE_CURRENT_SOURCE_DIR}/include \
+      ${CMAKE_CURRENT_SOURCE_DIR}/tests/consumer/mdspan.cpp -o ${mdspan} && ${mdspan}")
+  endif()
 endif()
 
 include(CheckedParts)

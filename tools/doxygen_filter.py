@@ -81,7 +81,11 @@ def _expanded(text: str) -> str:
             for name in re.findall(r"X\((\w+)\)", lists.get(match[2], ""))
         )
 
-    return re.sub(r"#define BITALE_DECLARE\(name\) (.*\bname\(.*;)\n(\w+)\(BITALE_DECLARE\)\n#undef BITALE_DECLARE\n", declarations, text)
+    return re.sub(
+        r"#define BITALE_DECLARE\(name\) (.*\bname\(.*;)\n(\w+)\(BITALE_DECLARE\)\n#undef BITALE_DECLARE\n",
+        declarations,
+        text,
+    )
 
 
 def _summary_of(line: str) -> str | None:
@@ -93,7 +97,9 @@ def _summary_of(line: str) -> str | None:
 
 
 def filtered(text: str) -> str:
-    if not re.search(r"^(#define BITALE_DECLARE\(name\) )?(Variables?|std::\w+<.*>) \w+\(", text, re.M):
+    if not re.search(
+        r"^(#define BITALE_DECLARE\(name\) )?(Variables?|std::\w+<.*>) \w+\(", text, re.M
+    ):
         return _documented(text)
     lines = [line for line in _expanded(text).split("\n") if not line.startswith("// clang-format")]
     out: list[str] = []

@@ -15,7 +15,7 @@ bt::Array uniform(double low, double high, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> distribution(low, high);
   auto array = bt::Array::empty(bt::DType::Float64, {n});
-  for (std::int64_t i = 0; i < n; ++i) array.data_as<double>()[i] = distribution(random);
+  for (std::int64_t i = 0; i < n; ++i) array.mutable_data_as<double>()[i] = distribution(random);
   return array;
 }
 

@@ -29,7 +29,7 @@ class PriceOf final : public bt::Op {
     const bt::Array items = in[1].contiguous();
     out[0] = bt::Array::empty(bt::DType::Float64, items.shape());
     for (std::int64_t i = 0; i < items.size(); ++i)
-      out[0].data_as<double>()[i] = prices.of.at(items.data_as<std::int64_t>()[i]);
+      out[0].mutable_data_as<double>()[i] = prices.of.at(items.data_as<std::int64_t>()[i]);
   }
 };
 
@@ -51,7 +51,7 @@ int main() {
   const auto bootstrap = bt::function({x}, bt::sort(means), {.updates = {{rng, next_rng}}});
 
   bt::Array data = bt::Array::empty(bt::DType::Float64, {50});
-  for (int i = 0; i < 50; ++i) data.data_as<double>()[i] = double(i % 7);
+  for (int i = 0; i < 50; ++i) data.mutable_data_as<double>()[i] = double(i % 7);
   const bt::Array sorted = bootstrap({data});
   const auto at = [&](double share) { return sorted.data_as<double>()[std::int64_t(share * double(resamples - 1))]; };
   std::cout << "95 % of resampled means lie from " << at(0.025) << " to " << at(0.975) << "\n";

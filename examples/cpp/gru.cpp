@@ -28,10 +28,10 @@ Images chosen(const Table& table, const std::vector<std::size_t>& which) {
   Images out{bt::Array::empty(bt::DType::Float64, {rows, count, columns}), bt::Array::empty(bt::DType::Int64, {count})};
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t image = which[std::size_t(i)];
-    out.digits.data_as<std::int64_t>()[i] = std::int64_t(table["digit"][image]);
+    out.digits.mutable_data_as<std::int64_t>()[i] = std::int64_t(table["digit"][image]);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns; ++c)
-        out.pixels.data_as<double>()[(r * count + i) * columns + c] =
+        out.pixels.mutable_data_as<double>()[(r * count + i) * columns + c] =
             table.columns[std::size_t(r * columns + c)][image] / 16;
   }
   return out;
@@ -44,7 +44,7 @@ Weights random_weights() {
   const auto matrix = [&](std::int64_t n, std::int64_t m) {
     bt::Array values = bt::Array::empty(bt::DType::Float64, {n, m});
     std::normal_distribution<double> normal(0, 1 / std::sqrt(double(n)));
-    for (std::int64_t i = 0; i < n * m; ++i) values.data_as<double>()[i] = normal(random);
+    for (std::int64_t i = 0; i < n * m; ++i) values.mutable_data_as<double>()[i] = normal(random);
     return values;
   };
   for (const std::string gate : {"z", "r", "h"}) {

@@ -48,7 +48,7 @@ int main() {
       {y, first, a, b}, bt::Variables{likelihood, by_a, by_b, bt::grad(by_a, a), bt::grad(by_a, b), bt::grad(by_b, b)});
 
   bt::Array rest = bt::Array::empty(bt::DType::Float64, {std::int64_t(std::size(nile)) - 1});
-  std::copy(std::begin(nile) + 1, std::end(nile), rest.data_as<double>());
+  std::copy(std::begin(nile) + 1, std::end(nile), rest.mutable_data_as<double>());
   double at[2] = {std::log(10000.0), std::log(1000.0)};
   bool agrees = true;
   for (int step = 0; step < 20; ++step) {

@@ -17,7 +17,7 @@ constexpr int depth = 4;
 bt::Array normal(bt::Dims shape, double scale, std::mt19937_64& random) {
   std::normal_distribution<double> draw(0, scale);
   bt::Array out = bt::Array::empty(bt::DType::Float64, shape);
-  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = draw(random);
+  for (std::int64_t i = 0; i < out.size(); ++i) out.mutable_data_as<double>()[i] = draw(random);
   return out;
 }
 

@@ -42,7 +42,7 @@ int main() {
   std::normal_distribution<double> noise;
   bt::Array data = bt::Array::full(bt::DType::Float64, {steps}, 0);
   for (std::int64_t t = 1; t < steps; ++t)
-    data.data_as<double>()[t] = 0.7 * data.data_as<double>()[t - 1] + noise(generator);
+    data.mutable_data_as<double>()[t] = 0.7 * data.data_as<double>()[t - 1] + noise(generator);
   const auto found = density({data, bt::Array(0.1), bt::Array(0.6), bt::Array(0.05)});
   const double expected = density_written_out(data, 0.1, 0.6, 0.05);
   const double by_phi =

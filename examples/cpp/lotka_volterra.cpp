@@ -105,7 +105,7 @@ int main() {
   bt::Variables outputs{residuals};
   for (std::int64_t k = 0; k < parameter_count; ++k) {
     bt::Array direction = bt::Array::zeros(bt::DType::Float64, {parameter_count});
-    direction.data_as<double>()[k] = 1;
+    direction.mutable_data_as<double>()[k] = 1;
     outputs.push_back(bt::pushforward({residuals}, {log_parameters}, {bt::constant(direction)})[0]);
   }
   const auto f = bt::function({log_parameters}, outputs);

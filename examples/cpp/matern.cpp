@@ -98,7 +98,7 @@ int main() {
   }
   for (std::int64_t k = 0; k < points; ++k) {
     const double own = field.data_as<double>()[k];
-    error += std::pow(out[4].data_as<double>()[k] - own, 2);
+    error += std::pow(out[4].mutable_data_as<double>()[k] - own, 2);
     sum += own, squares += own * own;
   }
   const double n = double(points), deviation = std::sqrt(squares / n - sum * sum / n / n);

@@ -74,7 +74,7 @@ int main() {
     auto up = at, down = at;
     up[k] += 1e-6, down[k] -= 1e-6;
     const double numeric = (plain_log_density(up, data) - plain_log_density(down, data)) / 2e-6;
-    const double gradient = out[1].data_as<double>()[k];
+    const double gradient = out[1].mutable_data_as<double>()[k];
     std::printf("  d / d %-10s %12.6f, by differences %12.6f\n", names[k], gradient, numeric);
     good &= std::fabs(gradient - numeric) < 1e-5 * (1 + std::fabs(numeric));
   }

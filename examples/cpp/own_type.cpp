@@ -36,7 +36,7 @@ class LetterCounts final : public bt::OpOf<LetterCounts> {
   void perform(const bt::Apply&, std::span<const bt::Array> in, std::span<bt::Array> out) const override {
     out[0] = bt::Array::full(bt::DType::Int64, bt::Dims{26}, 0);
     for (char c : letters_of(in[0]))
-      if (c >= 'a' && c <= 'z') ++out[0].data_as<std::int64_t>()[c - 'a'];
+      if (c >= 'a' && c <= 'z') ++out[0].mutable_data_as<std::int64_t>()[c - 'a'];
   }
 };
 

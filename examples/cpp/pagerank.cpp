@@ -46,7 +46,7 @@ int main() {
   const auto solution = system.solve((1.0 - damping) * weights), newest = bt::subtensor(solution, {-1});
   const auto solve = bt::function({damping, weights}, {solution, bt::grad(newest, damping), bt::grad(newest, weights)});
   const auto out = solve({0.85, given});
-  const double *exact = out[0].data_as<double>(), *by_weights = out[2].data_as<double>();
+  const double *exact = out[0].mutable_data_as<double>(), *by_weights = out[2].mutable_data_as<double>();
   double error = 0, total = 0, parts = 0;
   std::int64_t highest = 0;
   for (std::int64_t page = 0; page < pages; ++page) {

@@ -79,7 +79,8 @@ int run(const char* picture) {
   const auto missing = bt::join(0, {frame.origin - target, frame.z - axis(-1, 0, 0)});
   const auto jacobian = bt::jacobian(missing, angles);
   const auto normal = bt::dot(bt::transpose(jacobian), jacobian) + 1e-4 * bt::eye(std::int64_t(joints));
-  const auto next = angles - bt::solve(normal, bt::dot(bt::transpose(jacobian), missing), {.assume_a = "pos"});
+  const auto next =
+      angles - bt::solve(normal, bt::dot(bt::transpose(jacobian), missing), {.assume_a = bt::Assume::PositiveDefinite});
   const auto error = bt::sqrt(bt::sum(bt::sqr(missing)));
 
   const auto compiled = bt::function({angles, target}, {error, next});

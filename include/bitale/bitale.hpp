@@ -1,4 +1,8 @@
-// All public headers that a user of Bitale needs.
+// The language of expressions, derivatives, functions and their printing. Other subjects are included by themselves:
+// sparse/*.hpp and autodiff/sparse.hpp (sparse matrices), stats/*.hpp (densities), xtensor/*.hpp (dimensions with
+// names), integrate/odeint.hpp, ops/fft.hpp (transforms in PyTensor's form), rewriting/rules.hpp (rules of one's own),
+// core/eigen.hpp and core/dlpack.hpp (memory of other libraries), compile/debug_mode.hpp, compile/maker.hpp,
+// printing/flame.hpp, and what graphs consist of (graph/*.hpp).
 #pragma once
 
 #include "bitale/autodiff/gradient.hpp"
@@ -7,6 +11,7 @@
 #include "bitale/compile/function.hpp"
 #include "bitale/compile/monitor.hpp"
 #include "bitale/compile/page.hpp"
+#include "bitale/compile/profile.hpp"
 #include "bitale/compile/vector_width.hpp"
 #include "bitale/core/array.hpp"
 #include "bitale/core/breakpoint.hpp"
@@ -47,7 +52,9 @@
 #include "bitale/ops/reductions.hpp"
 #include "bitale/ops/scan.hpp"
 #include "bitale/ops/search.hpp"
+#include "bitale/ops/segments.hpp"
 #include "bitale/ops/sets.hpp"
+#include "bitale/ops/signal.hpp"
 #include "bitale/ops/sorting.hpp"
 #include "bitale/ops/special.hpp"
 #include "bitale/ops/stacking.hpp"

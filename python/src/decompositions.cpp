@@ -19,13 +19,15 @@
 #include "instance.hpp"
 #include "named_options.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/option_names.hpp"
 #include "variable_lists.hpp"
 
 namespace bitale::python {
 
 NormOrder as_order(const Any& ord) {
   if (ord.is_none()) return {};
-  if (PyUnicode_Check(ord.ptr())) return nb::cast<std::string>(ord);
+  if (PyUnicode_Check(ord.ptr()))
+    return option_named<MatrixNorm>(nb::cast<std::string>(ord), "norm: expected a number, None, or ord");
   return PyFloat_AsDouble(ord.ptr()) == -1.0 && PyErr_Occurred() ? throw nb::python_error()
                                                                  : PyFloat_AsDouble(ord.ptr());
 }
@@ -54,7 +56,7 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "qr",
       [](const Like& a, const std::string& mode, Flag, Flag pivoting, const Any&) {
-        return one_or_tuple(qr(as_variable(a), mode, pivoting));
+        return one_or_tuple(qr(as_variable(a), option_named<QrMode>(mode, "qr: expected mode"), pivoting));
       },
       nb::call_guard<AtCaller>(), "A"_a, "mode"_a = "full", "overwrite_a"_a = false, "pivoting"_a = false,
       "lwork"_a = nb::none());
@@ -125,7 +127,7 @@ void bind_decompositions(nb::module_& m) {
           throw ValueError(cat("schur: expected output \"real\" or \"complex\", got \"", output, "\""));
         Variable x = as_variable(A);
         if (output == "complex") x = cast(x, promote(x.dtype(), DType::Complex64));
-        const SchurForm out = schur(x, sort.value_or(""));
+        const SchurForm out = schur(x, option_named<EigenvalueOrder>(sort.value_or(""), "schur: expected sort"));
         return nb::make_tuple(wrap(out.upper), wrap(out.z));
       },
       nb::call_guard<AtCaller>(), "A"_a, "output"_a = "real", "sort"_a = nb::none());
@@ -208,7 +210,9 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "solve_discrete_lyapunov",
       [](const Like& a, const Like& q, const std::string& method) {
-        return solve_discrete_lyapunov(as_variable(a), as_variable(q), method);
+        return solve_discrete_lyapunov(
+            as_variable(a), as_variable(q),
+            option_named<LyapunovMethod>(method, "solve_discrete_lyapunov: expected method"));
       },
       nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "method"_a = "bilinear");
   add_function(
@@ -270,7 +274,8 @@ void bind_decompositions(nb::module_& m) {
           throw ValueError(cat("qz: expected output \"real\" or \"complex\", got \"", output, "\""));
         Variable x = as_variable(a);
         if (output == "complex") x = cast(x, promote(x.dtype(), DType::Complex64));
-        const GeneralizedSchurForm out = qz(x, as_variable(b), sort.value_or(""));
+        const GeneralizedSchurForm out =
+            qz(x, as_variable(b), option_named<EigenvalueOrder>(sort.value_or(""), "qz: expected sort"));
         Variables all{out.s, out.p, out.q, out.z};
         if (return_eigenvalues) all = {out.s, out.p, out.alpha, out.beta, out.q, out.z};
         return one_or_tuple(all);

@@ -24,11 +24,20 @@
 #include "flag.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/option_names.hpp"
 #include "variable_lists.hpp"
 
 namespace bitale::python {
 
 namespace {
+
+// NotImplementedError, as PyTensor's, for another method.
+InterpolationMethod method_named(std::string_view text) {
+  for (const auto& each : option_names<InterpolationMethod>)
+    if (text == each.name) return each.value;
+  throw NotImplementedError(
+      cat("interpolate1d: method must be one of linear, nearest, first, last, mean, not \"", text, "\""));
+}
 
 std::vector<int> one_or_several_ints(nb::handle given, std::string_view what) {
   if (is_integer_object(given)) return {*as_optional_int(given, what)};
@@ -346,7 +355,7 @@ array(15.))");
       "_interpolate1d",
       [](const Like& x, const Like& y, const std::string& method, const Any& left, const Any& right, Flag extrapolate) {
         auto function = interpolate1d(as_variable(x), as_variable(y),
-                                      {.method = method,
+                                      {.method = method_named(method),
                                        .left_pad = optional_operand(left),
                                        .right_pad = optional_operand(right),
                                        .extrapolate = extrapolate});

@@ -182,7 +182,7 @@ FunctionOptions FunctionArguments::options() const {
   for (auto& pair : typed_replacements(own, "updates")) out.updates.push_back(std::move(pair));
   if (auto* chosen = instance_of<Mode>(mode)) out.mode = *chosen;
   out.name = name.value_or("");
-  out.on_unused_input = on_unused_input;
+  if (!on_unused_input.empty()) out.on_unused_input = on_unused_input_named(on_unused_input);
   out.profile = profile;
   out.threads = threads;
   out.allow_input_downcast = Downcast::Never;  // a call's arguments have been converted before

@@ -79,17 +79,17 @@ std::shared_ptr<FunctionMaker> steps_of(const FunctionArguments& arguments) {
   FunctionOptions options = arguments.options();
   if (options.mode)
     if (auto* python = python_maker(*options.mode)) options.mode = options.mode->making(python->steps());
-  const std::string policy = options.on_unused_input.empty() ? config::get("on_unused_input") : options.on_unused_input;
-  if (policy != "warn") return make_maker(inputs, outputs, options);
+  const OnUnusedInput policy = options.on_unused_input.value_or(on_unused_input_named(config::get("on_unused_input")));
+  if (policy != OnUnusedInput::Warn) return make_maker(inputs, outputs, options);
   // The library prints a warning; here it is one of Python's.
-  options.on_unused_input = "raise";
+  options.on_unused_input = OnUnusedInput::Raise;
   std::string complaint;
   try {
     return make_maker(inputs, outputs, options);
   } catch (const UnusedInputError& error) {
     complaint = error.what();
   }
-  options.on_unused_input = "ignore";
+  options.on_unused_input = OnUnusedInput::Ignore;
   std::shared_ptr<FunctionMaker> steps = make_maker(inputs, outputs, options);
   if (PyErr_WarnEx(PyExc_UserWarning, complaint.c_str(), 1) < 0) nb::raise_python_error();
   return steps;

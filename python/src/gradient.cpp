@@ -287,7 +287,7 @@ void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed
   options.relative = rel_tol;
   if (mode)
     options.evaluate = [&mode](const Variables& outputs, const Variables& inputs, const std::vector<Array>& values) {
-      Function compiled = function(inputs, outputs, {.mode = *mode, .on_unused_input = "ignore"});
+      Function compiled = function(inputs, outputs, {.mode = *mode, .on_unused_input = OnUnusedInput::Ignore});
       return compiled.call(values).take();
     };
   verify_grad(

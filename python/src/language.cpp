@@ -25,6 +25,7 @@
 #include "flag.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/option_names.hpp"
 #include "variable_lists.hpp"
 
 namespace bitale::python {
@@ -126,7 +127,8 @@ Variable padded(const Like& x, const Any& widths, const std::string& mode, const
   options.is_odd = reflect_type == "odd";
   options.values = paddings(end_values.is_none() ? constant_values : end_values, "values");
   options.stat_length = paddings(stat_length, "stat_length");
-  return pad(as_variable(x), paddings(widths, "pad_width"), mode, options);
+  return pad(as_variable(x), paddings(widths, "pad_width"), option_named<PadMode>(mode, "pad: expected a mode of"),
+             options);
 }
 
 void bind_complex(nb::module_& m) {
@@ -193,7 +195,8 @@ void bind_arranging(nb::module_& m) {
       [](nb::args xi, Flag copy, Flag sparse, const std::string& indexing) {
         if (!copy)
           throw NotImplementedError("meshgrid: copy=False is not supported: results share no memory with inputs");
-        return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse, indexing));
+        return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse,
+                                option_named<GridIndexing>(indexing, "meshgrid: expected indexing")));
       },
       "xi"_a, "copy"_a = true, "sparse"_a = false, "indexing"_a = "xy");
   define(

@@ -20,6 +20,7 @@
 #include "instance.hpp"
 #include "named_options.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/option_names.hpp"
 
 namespace bitale::python {
 
@@ -119,7 +120,7 @@ void bind_linalg(nb::module_& m) {
       [](const Like& a, const Like& b, Flag lower, Flag, Flag, Flag, const std::string& assume_a, Flag transposed,
          std::optional<int> b_ndim, const std::string& on_error) {
         return solve(as_variable(a), as_variable(b),
-                     {.assume_a = assume_a,
+                     {.assume_a = option_named<Assume>(assume_a, "solve: expected assume_a"),
                       .lower = lower,
                       .transposed = transposed,
                       .b_ndim = as_b_ndim(b_ndim, "solve"),

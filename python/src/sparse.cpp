@@ -20,6 +20,7 @@
 #include "named_options.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/option_names.hpp"
 
 namespace bitale::python {
 
@@ -275,7 +276,10 @@ void bind_functions(nb::module_& m) {
   m.def(
       "sparse_solve",
       [](const Matrix& a, const Like& b, const std::string& assume_a, Flag lower, Flag transposed) {
-        return sparse::solve(a, as_variable(b), {.assume_a = assume_a, .lower = lower, .transposed = transposed});
+        return sparse::solve(a, as_variable(b),
+                             {.assume_a = option_named<Assume>(assume_a, "sparse: solve: expected assume_a"),
+                              .lower = lower,
+                              .transposed = transposed});
       },
       "a"_a, "b"_a, "assume_a"_a, "lower"_a, "transposed"_a, caller);
   m.def("sparse_remove_zeros", sparse::remove_zeros, "a"_a, caller);

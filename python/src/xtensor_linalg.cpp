@@ -18,6 +18,7 @@
 #include "flag.hpp"
 #include "labelled.hpp"
 #include "named_options.hpp"
+#include "ops/option_names.hpp"
 
 namespace bitale::python {
 
@@ -174,8 +175,9 @@ void bind_labelled_decompositions(nb::module_& m) {
       "xtensor_schur",
       [](nb::handle x, Any dims, const std::string& output, const std::optional<std::string>& sort, Any mode,
          Any mode2) {
-        const auto out = xtensor::schur(for_output(x, output, "schur"), as_core_names(dims, "schur"), sort.value_or(""),
-                                        as_dim(mode), as_dim(mode2));
+        const auto out = xtensor::schur(for_output(x, output, "schur"), as_core_names(dims, "schur"),
+                                        option_named<EigenvalueOrder>(sort.value_or(""), "expected sort"), as_dim(mode),
+                                        as_dim(mode2));
         return nb::make_tuple(out.upper, out.z);
       },
       "x"_a.none(), "dims"_a.none(), "output"_a, "sort"_a.none(), "mode"_a, "mode2"_a, Caller());
@@ -183,8 +185,9 @@ void bind_labelled_decompositions(nb::module_& m) {
       "xtensor_qz",
       [](nb::handle a, nb::handle b, Any dims, const std::string& output, const std::optional<std::string>& sort,
          Any mode, Any mode2) {
-        const auto out = xtensor::qz(for_output(a, output, "qz"), as_labelled(b), as_core_names(dims, "qz"),
-                                     sort.value_or(""), as_dim(mode), as_dim(mode2));
+        const auto out =
+            xtensor::qz(for_output(a, output, "qz"), as_labelled(b), as_core_names(dims, "qz"),
+                        option_named<EigenvalueOrder>(sort.value_or(""), "expected sort"), as_dim(mode), as_dim(mode2));
         return nb::make_tuple(out.s, out.p, out.q, out.z, out.alpha, out.beta);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "output"_a, "sort"_a.none(), "mode"_a, "mode2"_a, Caller());
@@ -194,7 +197,8 @@ void bind_systems_of_matrices(nb::module_& m) {
   m.def(
       "xtensor_solve",
       [](nb::handle a, nb::handle b, Any dims, const std::string& assume_a, Flag lower) {
-        return xtensor::solve(as_labelled(a), as_labelled(b), as_core_names(dims, "solve"), assume_a, lower);
+        return xtensor::solve(as_labelled(a), as_labelled(b), as_core_names(dims, "solve"),
+                              option_named<Assume>(assume_a, "solve: expected assume_a"), lower);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "assume_a"_a, "lower"_a, Caller());
   m.def(

@@ -106,7 +106,7 @@ class Walk {
   // Each element of v depends on itself, and has the number `first` or one of those that follow. Returns how many.
   std::int64_t number_elements(const Variable& v, std::int64_t first) {
     const Array own = Array::zeros(DType::Int64, require_lengths(v));
-    for (std::int64_t k = 0; k < own.size(); ++k) own.data_as<std::int64_t>()[k] = sets_.single(first + k);
+    for (std::int64_t k = 0; k < own.size(); ++k) own.mutable_data_as<std::int64_t>()[k] = sets_.single(first + k);
     visited_.store(v, own);
     return own.size();
   }
@@ -209,7 +209,7 @@ class Walk {
       }
     const ElementSets::Set everything = sets_.united(all);
     const Array out = Array::zeros(DType::Int64, inputs.lengths());
-    std::fill_n(out.data_as<std::int64_t>(), out.size(), everything);
+    std::fill_n(out.mutable_data_as<std::int64_t>(), out.size(), everything);
     return out;
   }
 

@@ -62,7 +62,7 @@ class Products {
     Array seeds = Array::zeros(DType::Bool, Dims{count, size});
     for (std::int64_t i = 0; i < size; ++i)
       if (const std::int64_t group = coloring.group[std::size_t(i)]; group >= 0)
-        seeds.data_as<bool>()[group * size + i] = true;
+        seeds.mutable_data_as<bool>()[group * size + i] = true;
     if (count == 1) {
       const Variable all = cast(constant(seeds.reshape({size})), variable.dtype());
       flat_ = clone_replace(Variables{product}, Replacements{{variable, all}})[0];

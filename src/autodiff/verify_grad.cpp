@@ -54,9 +54,9 @@ double dot_product(const Array& a, const Array& b) {
 
 void set_element(Array& value, std::int64_t i, double x) {
   if (value.dtype() == DType::Float32)
-    value.data_as<float>()[i] = float(x);
+    value.mutable_data_as<float>()[i] = float(x);
   else
-    value.data_as<double>()[i] = x;
+    value.mutable_data_as<double>()[i] = x;
 }
 
 double get_element(const Array& value, std::int64_t i) {

@@ -25,6 +25,10 @@ void Results::refuse_position(std::size_t i) const {
   throw IndexError(cat("the call gave ", values_.size(), " results, numbered from 0: there is no result ", i));
 }
 
+void Results::refuse_count(std::size_t expected) const {
+  throw ValueError(cat("expected ", expected, " results, the call gave ", values_.size()));
+}
+
 namespace {
 
 constexpr std::size_t max_plain_states = 4, max_plain_views = 16;
@@ -318,7 +322,7 @@ void Function::Impl::run_into(std::span<const View> values, std::span<const View
     const Dims& known = input_types[i]->shape;
     for (std::size_t axis = 0; axis < known.size(); ++axis)
       if (known[axis] != unknown_length && known[axis] != values[i].shape[axis])
-        accept(i, borrow_value(*inputs[i].type(), values[i]));  // throws the appropriate error
+        static_cast<void>(accept(i, borrow_value(*inputs[i].type(), values[i])));  // throws the appropriate error
   }
   IntoReceiver results({targets, input_types, output_types, thunk->writes_last(), others});
   run(values, results);
@@ -475,7 +479,7 @@ Array eval(const Variable& expression, const std::vector<std::pair<Variable, Arr
     values.push_back(value);
   }
   FunctionOptions options;
-  options.on_unused_input = "ignore";
+  options.on_unused_input = OnUnusedInput::Ignore;
   return function(variables, expression, options).call(values).single();
 }
 

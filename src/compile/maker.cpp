@@ -15,6 +15,13 @@
 
 namespace bitale {
 
+OnUnusedInput on_unused_input_named(std::string_view text) {
+  if (text == "raise") return OnUnusedInput::Raise;
+  if (text == "warn") return OnUnusedInput::Warn;
+  if (text == "ignore") return OnUnusedInput::Ignore;
+  throw ValueError(cat("on_unused_input is raise, warn or ignore, not `", text, "`"));
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -115,18 +122,16 @@ void check_pairs(const Replacements& pairs, std::string_view what, std::string_v
 
 constexpr std::int64_t max_threads = 1024;
 
-void check_unused(const Variables& inputs, const Variables& used, std::string policy) {
-  if (policy.empty()) policy = config::get("on_unused_input");
-  if (policy != "raise" && policy != "warn" && policy != "ignore")
-    throw ValueError(cat("on_unused_input is raise, warn or ignore, not `", policy, "`"));
-  if (policy == "ignore") return;
+void check_unused(const Variables& inputs, const Variables& used, std::optional<OnUnusedInput> given) {
+  const OnUnusedInput policy = given ? *given : on_unused_input_named(config::get("on_unused_input"));
+  if (policy == OnUnusedInput::Ignore) return;
   std::unordered_set<VariableNode*> needed;
   for (auto& variable : used) needed.insert(variable.node());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (needed.count(inputs[i].node())) continue;
     UnusedInputError error(cat("function: no output depends on input ", i, " (`", inputs[i].str(), "`)"));
     error.add("hint", "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
-    if (policy == "raise") fail_at(std::move(error), inputs[i]);
+    if (policy == OnUnusedInput::Raise) fail_at(std::move(error), inputs[i]);
     std::fprintf(stderr, "warning: %s\n", error.what());
   }
 }

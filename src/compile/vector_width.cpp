@@ -60,7 +60,7 @@ std::vector<Array> some_values() {
   for (const double step : {0.7548776662466927, 0.5698402909980532}) {
     Array& values = out.emplace_back(Array::empty(DType::Float64, {elements}));
     for (std::int64_t i = 0; i < elements; ++i)
-      values.data_as<double>()[i] = 6 * (double(i) * step - std::floor(double(i) * step)) - 3;
+      values.mutable_data_as<double>()[i] = 6 * (double(i) * step - std::floor(double(i) * step)) - 3;
   }
   return out;
 }

@@ -346,9 +346,26 @@ void Array::refuse_axis(int axis) const {
   throw IndexError(cat("axis ", axis, " is out of bounds for an array of dimension ", ndim()));
 }
 
-void Array::require_dtype(DType dtype) const {
-  if (dtype != dtype_)
-    throw TypeError(cat("expected an array of dtype ", dtype_name(dtype), ", got ", dtype_name(dtype_)));
+void Array::refuse_dtype(DType dtype) const {
+  throw TypeError(cat("expected an array of dtype ", dtype_name(dtype), ", got ", dtype_name(dtype_)));
+}
+
+void Array::refuse_writing() const {
+  throw ValueError("this array may be read only: data_as, span_as and view_as read; copy() is an array to write to");
+}
+
+void Array::refuse_strides() const {
+  throw ValueError(cat("expected adjacent elements in the order of rows, got the strides ", tuple_text(strides_),
+                       " of the shape ", tuple_text(shape_), ": contiguous() has them so, and view_as has strides"));
+}
+
+void Array::refuse_rank(std::size_t expected) const {
+  throw ValueError(cat("expected an array of ", expected, " dimensions, got one of the shape ", tuple_text(shape_)));
+}
+
+void refuse_stride(std::int64_t stride, std::size_t itemsize) {
+  throw ValueError(cat("expected strides that are multiples of ", itemsize, " bytes, and not negative, got ", stride,
+                       ": contiguous() is an array with such ones"));
 }
 
 namespace {
@@ -394,6 +411,57 @@ bool Array::shares_memory_with(const Array& other) const noexcept {
 }
 
 // ---- views ---------------------------------------------------------------------------------------------------------
+
+namespace {
+// Of a negative position, which counts from the end; others, and those that are outside, are left as they are.
+std::int64_t from_begin(std::int64_t position, std::int64_t length) {
+  return position < 0 && position >= -length ? position + length : position;
+}
+}  // namespace
+
+Array Array::operator[](std::int64_t index) const {
+  require_defined();
+  if (shape_.empty()) throw IndexError("an array without dimensions has no parts to index");
+  return take_index(0, from_begin(index, shape_[0]));
+}
+
+Array Array::part(std::initializer_list<ArrayIndex> items) const {
+  require_defined();
+  std::size_t taken = 0, ellipses = 0;
+  for (const ArrayIndex& item : items) {
+    taken += item.index() < 2;
+    ellipses += std::holds_alternative<Ellipsis>(item);
+  }
+  if (taken > shape_.size())
+    throw IndexError(cat("too many indices: ", taken, " for an array of the shape ", tuple_text(shape_)));
+  if (ellipses > 1) throw IndexError("an index has one Ellipsis at most");
+  Array out = *this;
+  int axis = 0;
+  for (const ArrayIndex& item : items) {
+    if (const auto* index = std::get_if<std::int64_t>(&item)) {
+      out = out.take_index(axis, from_begin(*index, out.shape(axis)));
+    } else if (const auto* range = std::get_if<IndexRange>(&item)) {
+      const std::int64_t length = out.shape(axis), step = range->step.value_or(1);
+      if (step == 0) throw ValueError("slice: the step is 0");
+      // Python's rules: negative positions count from the end, and others than those of elements are clipped.
+      const std::int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? length - 1 : length;
+      const auto bound = [&](std::optional<std::int64_t> at, std::int64_t absent) {
+        return at ? std::clamp(*at < 0 ? *at + length : *at, lowest, highest) : absent;
+      };
+      const std::int64_t start = bound(range->start, step < 0 ? highest : lowest),
+                         stop = bound(range->stop, step < 0 ? lowest : highest);
+      const std::int64_t distance = step < 0 ? start - stop : stop - start;
+      // A step may be the least number, which has no absolute value.
+      const std::int64_t count = distance <= 0 ? 0 : 1 + (step < 0 ? (1 - distance) / step : (distance - 1) / step);
+      out = out.slice(axis++, start, count, step);
+    } else if (std::holds_alternative<NewAxis>(item)) {
+      out = out.insert_axis(axis++);
+    } else {
+      axis += int(shape_.size() - taken);
+    }
+  }
+  return out;
+}
 
 Array Array::transpose(std::span<const int> axes) const {
   if (axes.size() != shape_.size())

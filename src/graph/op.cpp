@@ -103,7 +103,8 @@ Variable Op::operator()(std::span<const Variable> inputs) const {
   return node.output();
 }
 
-Variable Op::operator()(std::initializer_list<Variable> inputs) const {
+Variable Op::operator()(std::initializer_list<Variable> inputs, std::source_location where) const {
+  const LocationScope here(where);
   return (*this)(std::span<const Variable>(inputs.begin(), inputs.size()));
 }
 

@@ -16,7 +16,7 @@ inline Variable sample_input(DType dtype, const Dims& shape, std::string name = 
 inline Array sample_values(DType dtype, const Dims& shape, int seed = 0) {
   const std::int64_t size = product(shape);
   Array flat = Array::empty(DType::Float64, Dims{size});
-  double* values = flat.data_as<double>();
+  double* values = flat.mutable_data_as<double>();
   const bool is_unsigned = kind(dtype) == DTypeKind::UInt || dtype == DType::Bool;
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t k = (i * 7 + seed * 3) % 23;

@@ -47,7 +47,7 @@ Array value_of(const Variable& leaf, int seed, Lengths& lengths, Values kind, bo
   Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t k = 0; k < out.size(); ++k) {
     const std::int64_t at = 7 * k + seed;
-    double& value = out.data_as<double>()[k];
+    double& value = out.mutable_data_as<double>()[k];
     if (is_float(leaf.dtype()))
       value = special                      ? specials[(at + k / 9) % 9]
               : kind == Values::with_zeros ? zeros[(at + k / 5) % 5]

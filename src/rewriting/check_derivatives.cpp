@@ -37,7 +37,7 @@ double difference(const Variable& expression, const Variables& inputs, std::vect
   const auto moved = [&](double by) {
     std::vector<Array> at = values;
     at[input] = at[input].contiguous().copy();
-    at[input].data_as<double>()[element] += by;
+    at[input].mutable_data_as<double>()[element] += by;
     return as_doubles(expression, inputs, at);
   };
   const Array above = moved(step), below = moved(-step);

@@ -277,7 +277,7 @@ class EquationCheck {
       Array column = Array::empty(DType::Float64, shapes.values[i]);
       const std::size_t stride = std::size_t(column.size()) < points.size() ? 7 : 1;  // a few of all kinds
       for (std::int64_t k = 0; k < column.size(); ++k)
-        column.data_as<double>()[k] = points[std::size_t(k) * stride % points.size()][i];
+        column.mutable_data_as<double>()[k] = points[std::size_t(k) * stride % points.size()][i];
       out.push_back(column.astype(dtype));
     }
     return out;
@@ -390,7 +390,7 @@ class EquationCheck {
     std::vector<Array> values;
     for (std::size_t i = 0; i < dtypes.size(); ++i) {
       Array column = Array::empty(DType::Float64, {std::int64_t(points.size())});
-      for (std::size_t k = 0; k < points.size(); ++k) column.data_as<double>()[k] = points[k][i];
+      for (std::size_t k = 0; k < points.size(); ++k) column.mutable_data_as<double>()[k] = points[k][i];
       values.push_back(column.astype(dtypes[i]));
     }
     const auto results = evaluate(Variables{sides.left, sides.right}, sides.inputs, values);

@@ -96,7 +96,7 @@ std::vector<RewriteReport::Step> trace_rewrite(const Variable& expression, const
                                                const std::vector<std::string>& exclude) {
   RewriteReport report;
   report.record_steps = true;
-  rewrite_graph(expression, include, exclude, &report);
+  static_cast<void>(rewrite_graph(expression, include, exclude, &report));
   return std::move(report.steps);
 }
 

@@ -302,7 +302,7 @@ void declare_factors(Rules& rules) {
       .differs_at(not_finite)
       .sample([] { return qr(sample_indefinite_diagonal())[0]; })
       .sample([] { return qr(sample_indefinite_diagonal())[1]; })
-      .sample([] { return qr(sample_batch_of_diagonals(), "r")[0]; });
+      .sample([] { return qr(sample_batch_of_diagonals(), QrMode::R)[0]; });
   matrix_rule(rules, "lu_of_diagonal", {"LUFactor"}, lu_of_diagonal)
       .doc("Rewrites the LU factors of a diagonal matrix as the matrix itself, without row exchanges.")
       .tags(canonicalize, stabilize, structural, "lu_of_diag", "lu_factor_of_diag")

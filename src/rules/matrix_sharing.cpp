@@ -197,7 +197,7 @@ void declare_sharing(Rules& rules) {
       .differs_at(not_finite)
       .sample([] {
         const Variable a = sample_regular(sample_leaf(DType::Float64, {4, 4}));
-        const SolveOptions tridiagonal{.assume_a = "tridiagonal"};
+        const SolveOptions tridiagonal{.assume_a = Assume::Tridiagonal};
         return solve(a, sample_leaf(DType::Float64, {4}), tridiagonal) +
                solve(a, sample_leaf(DType::Float64, {4}), tridiagonal);
       })

@@ -137,8 +137,10 @@ std::optional<Variables> system_of_tridiagonal(FunctionGraph& graph, const Apply
   if (!system) return std::nullopt;
   const Structure known = structure_of_square(graph, system->a);
   if (!known.is(Fact::Tridiagonal) || known.is_triangular()) return std::nullopt;
-  const SolveOptions options{
-      .assume_a = "tridiagonal", .transposed = system->trans, .b_ndim = system->b_ndim, .on_error = system->on_error};
+  const SolveOptions options{.assume_a = Assume::Tridiagonal,
+                             .transposed = system->trans,
+                             .b_ndim = system->b_ndim,
+                             .on_error = system->on_error};
   return one(fit(solve(system->a, system->b, options), node.output()));
 }
 

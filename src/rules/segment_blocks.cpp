@@ -207,7 +207,7 @@ std::optional<Variables> sums_in_blocks(FunctionGraph& graph, const Apply& node)
   for (std::size_t k = 0; k < count; ++k) ++bounds[block_of(k) + 1];
   std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
   Array columns = Array::empty(DType::Int32, {std::int64_t(count)});
-  std::int32_t* column = columns.data_as<std::int32_t>();
+  std::int32_t* column = columns.mutable_data_as<std::int32_t>();
   for (const std::int32_t k : order) *column++ = std::int32_t(targets[std::size_t(k)] & (width - 1));
   const Variable parts =
       (*make_ref<SegmentScatter>(width))({terms.taken(sum->terms, order), constant(Array(bounds)), constant(columns)});

@@ -8,6 +8,7 @@
 #include "bitale/sparse/functions.hpp"
 #include "bitale/sparse/lu.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/option_names.hpp"
 
 namespace bitale::sparse {
 
@@ -51,24 +52,23 @@ Variable solve(const Matrix& given, const Operand& b, const SolveOptions& option
   // Factors are computed in the precision of the result.
   const DType right = is_complex(given.dtype()) ? b.dtype() : real(b).dtype(), own = promote(given.dtype(), right);
   const Matrix a = own == given.dtype() ? given : given.with_data(cast(given.data(), own));
-  const std::string& kind = options.assume_a;
-  const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
-  const auto [assumed, lower, transposed] = options;
-  if (is("gen", "general")) return Lu(a).solve(b, transposed ? Trans::transpose : Trans::none);
-  if (is("pos", "positive definite")) {  // the transpose is the conjugate, and the other triangle the transposed one
+  const auto [kind, lower, transposed] = options;
+  if (kind == Assume::General) return Lu(a).solve(b, transposed ? Trans::transpose : Trans::none);
+  if (kind == Assume::PositiveDefinite) {  // the transpose is the conjugate, and the other triangle the transposed one
     const Matrix read = lower ? a : a.transpose();
     return Cholesky(lower == transposed ? conjugate(read) : read).solve(b);
   }
-  if (is("sym", "symmetric")) return Lu(mirrored(a, lower, false)).solve(b);
-  if (is("her", "hermitian")) return Lu(mirrored(a, lower, true)).solve(b, transposed ? Trans::transpose : Trans::none);
-  if (kind == "lower triangular" || kind == "upper triangular")
+  if (kind == Assume::Symmetric) return Lu(mirrored(a, lower, false)).solve(b);
+  if (kind == Assume::Hermitian)
+    return Lu(mirrored(a, lower, true)).solve(b, transposed ? Trans::transpose : Trans::none);
+  if (kind == Assume::LowerTriangular || kind == Assume::UpperTriangular)
     return solve_triangular(
-        a, b, {.lower = kind == "lower triangular", .trans = transposed ? Trans::transpose : Trans::none});
-  if (kind == "diagonal") return divided_by_diagonal(a, b);
+        a, b, {.lower = kind == Assume::LowerTriangular, .trans = transposed ? Trans::transpose : Trans::none});
+  if (kind == Assume::Diagonal) return divided_by_diagonal(a, b);
   throw ValueError(
       cat("sparse: solve: expected assume_a \"pos\", \"gen\", \"sym\", \"her\", \"diagonal\", \"lower triangular\" or "
           "\"upper triangular\", got \"",
-          kind, "\"", is("tridiagonal", "banded") ? "; \"gen\" finds an order that keeps bands" : ""));
+          option_name(kind), "\"; \"gen\" finds an order that keeps bands"));
 }
 
 }  // namespace bitale::sparse

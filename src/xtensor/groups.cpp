@@ -36,7 +36,7 @@ std::pair<Array, std::optional<Array>> table(const Lists& rows) {
   bool is_full = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t k = 0; k < width; ++k) elements.push_back(rows[i][std::min(k, rows[i].size() - 1)]);
-    std::fill_n(is_member.data_as<bool>() + i * width, rows[i].size(), true);
+    std::fill_n(is_member.mutable_data_as<bool>() + i * width, rows[i].size(), true);
     is_full = is_full && rows[i].size() == width;
   }
   return {Array(elements).reshape(shape), is_full ? std::nullopt : std::optional(is_member)};

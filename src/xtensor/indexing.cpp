@@ -280,7 +280,7 @@ XVariable thin(const XOperand& x, const Counts& steps) {
 
 namespace {
 
-using Update = Variable (*)(const Operand&, const std::vector<IndexItem>&, const Operand&);
+using Update = Variable (*)(const Operand&, const IndexItems&, const Operand&);
 
 std::vector<int> inverse(const std::vector<int>& order) {
   std::vector<int> out(order.size());

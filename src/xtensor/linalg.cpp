@@ -189,7 +189,7 @@ XVariable svdvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
 }
 OrthogonalFactors qr(const XOperand& x, const CoreDims& dims, const Dim& mode) {
   const XVariables found = of_matrices("qr", x, dims, {followed_by(rows(dims), mode), preceded_by(mode, columns(dims))},
-                                       [](const Variable& v) { return bitale::qr(v, "reduced"); });
+                                       [](const Variable& v) { return bitale::qr(v, QrMode::Reduced); });
   return {found[0], found[1]};
 }
 XVariables lu(const XOperand& x, const CoreDims& dims, bool permute_l, bool p_indices, const Dim& pivot,
@@ -214,7 +214,7 @@ XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, boo
   return blockwise("pivot_to_permutation", std::span(&pivots.variable, 1), core, {same(dims)},
                    [&](const Variables& v) { return one(bitale::pivot_to_permutation(v[0], inverse)); })[0];
 }
-SchurForm schur(const XOperand& x, const CoreDims& dims, const std::string& sort, const Dim& mode, const Dim& mode2) {
+SchurForm schur(const XOperand& x, const CoreDims& dims, EigenvalueOrder sort, const Dim& mode, const Dim& mode2) {
   const XVariables found =
       of_matrices("schur", x, dims, {{mode, mode2}, followed_by(rows(dims), mode)}, [&](const Variable& v) {
         const auto out = bitale::schur(v, sort);
@@ -222,7 +222,7 @@ SchurForm schur(const XOperand& x, const CoreDims& dims, const std::string& sort
       });
   return {found[0], found[1]};
 }
-GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& dims, const std::string& sort,
+GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& dims, EigenvalueOrder sort,
                         const Dim& mode, const Dim& mode2) {
   const LocationScope here(a.where);
   const CoreDims names = core_names("qz", dims, {2}), core[] = {names, names};
@@ -237,7 +237,7 @@ GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& di
   return {found[0], found[1], found[2], found[3], found[4], found[5]};
 }
 
-XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, const std::string& assume_a, bool lower) {
+XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a, bool lower) {
   const LocationScope here(a.where);
   const System system = system_of("solve", a.variable, b.variable, dims);
   const XVariable both[] = {a.variable, b.variable};

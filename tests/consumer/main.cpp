@@ -8,8 +8,8 @@ int main() {
   auto a = bt::vector("a");
   auto b = a + bt::pow(a, 10);
   auto f = bt::function({a}, b);
-  bt::Array r = f({bt::Array{0., 1., 2.}});
-  const double* y = r.data_as<double>();
+  bt::Array r = f(bt::Array{0., 1., 2.});
+  std::span<const double> y = r.span_as<double>();
   std::printf("%g %g %g\n", y[0], y[1], y[2]);
-  return r.size() == 3 && y[0] == 0 && y[1] == 2 && y[2] == 1026 ? 0 : 1;
+  return y.size() == 3 && y[0] == 0 && y[1] == 2 && y[2] == 1026 ? 0 : 1;
 }

@@ -44,7 +44,7 @@ OUTSIDE = [
     (r"llvm-c/|llvm/", "LLVM", ["src/codegen/llvm/"]),
     (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
     (r"boost/", "Boost", ["src/runtime/"]),
-    (r"Eigen/", "Eigen", ["src/runtime/"]),
+    (r"Eigen/", "Eigen", ["src/runtime/", "include/bitale/core/eigen.hpp"]),
     # Boost computes constants of its functions when a library is loaded, so these functions are in a library that is
     # opened on first use; exact.cpp uses arithmetic only.
     (

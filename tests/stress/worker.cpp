@@ -61,7 +61,7 @@ Graph graph(int number) {
 
 Array values(const Dims& shape, double from) {
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = from + 0.37 * double(i % 11);
+  for (std::int64_t i = 0; i < out.size(); ++i) out.mutable_data_as<double>()[i] = from + 0.37 * double(i % 11);
   return out;
 }
 

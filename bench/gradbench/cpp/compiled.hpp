@@ -43,7 +43,7 @@ inline Json json_of(const bitale::Array& array) {
 
 inline Prepared compiled(const Arguments& arguments, const bitale::Variables& outputs, ToJson to_json) {
   auto results = std::make_shared<std::vector<bitale::Array>>();
-  return {[f = bitale::function(arguments.variables(), outputs, {.on_unused_input = "ignore"}),
+  return {[f = bitale::function(arguments.variables(), outputs, {.on_unused_input = bitale::OnUnusedInput::Ignore}),
            values = arguments.values(), results] { *results = f(values).take(); },
           [results, to_json = std::move(to_json)] { return to_json(*results); }};
 }

@@ -2,12 +2,17 @@
 // variables it reads and updates; calls are re-entrant and may come from many threads.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,12 +29,16 @@ namespace bitale {
 struct Profile;
 struct RewriteReport;
 
+enum class OnUnusedInput { Raise, Warn, Ignore };
+// What the flag of that name says, as a text. ValueError for another text.
+OnUnusedInput on_unused_input_named(std::string_view text);
+
 struct FunctionOptions {
   Replacements updates = {};  // shared variable -> expression; all computed first, stored after the outputs, together
   Replacements givens = {};   // variable, which is no input -> its replacement
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
-  std::string on_unused_input = {};  // raise, warn, ignore; default: config
+  std::optional<OnUnusedInput> on_unused_input = {};  // default: config
   // Measure what compiling and calls take: see bitale/compile/profile.hpp. Native code is compiled with time stamps
   // around its loops. Default: the flag `profile`, with which it is also printed when the process ends.
   std::optional<bool> profile = {};
@@ -57,9 +66,19 @@ class Results {
   const Array& single() const;  // ValueError unless there is exactly one
   double item() const { return single().item(); }
   std::vector<Array> take() && { return std::move(values_); }
+  // auto [value, gradient] = f(x).take<2>(): ValueError unless there are N results.
+  template <std::size_t N>
+  std::array<Array, N> take() && {
+    if (values_.size() != N) [[unlikely]]
+      refuse_count(N);
+    std::array<Array, N> out;
+    std::move(values_.begin(), values_.end(), out.begin());
+    return out;
+  }
 
  private:
   [[noreturn, gnu::cold]] void refuse_position(std::size_t i) const;
+  [[noreturn, gnu::cold]] void refuse_count(std::size_t expected) const;
 
   std::vector<Array> values_;
 };
@@ -80,7 +99,7 @@ template <class Signature>
 class TypedFunction;
 
 // By default there is no code behind it: `defined` is false, and every other use raises a ValueError.
-class Function {
+class [[nodiscard]] Function {
  public:
   bool defined() const noexcept { return impl_ != nullptr; }
   // TypeError (count, rank, dtype, static shape; names the input), and whatever the computation raises.
@@ -88,6 +107,13 @@ class Function {
   Results operator()(std::initializer_list<Array> inputs) const { return call({inputs.begin(), inputs.size()}); }
   Results operator()(std::span<const Array> inputs) const { return call(inputs); }
   Results operator()() const { return call({}); }
+  // f(x, y) for f({x, y}).
+  template <class... Inputs>
+  requires(sizeof...(Inputs) > 0 && (std::convertible_to<const Inputs&, Array> && ...) &&
+           !(std::convertible_to<const Inputs&, std::span<const Array>> && ...)) Results
+  operator()(const Inputs&... inputs) const {
+    return (*this)({static_cast<Array>(inputs)...});
+  }
   Results call(std::span<const Array> inputs) const;
   // Some of the inputs are given by name, after the positional ones.
   Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;

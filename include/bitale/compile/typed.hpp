@@ -17,30 +17,9 @@
 #include <utility>
 
 #include "bitale/compile/function.hpp"
+#include "bitale/core/array_view.hpp"
 
 namespace bitale {
-
-// Elements of N dimensions; strides in bytes. For a number of dimensions known at run time only, use Array.
-template <class T, std::size_t N = 1>
-class ArrayView {
- public:
-  using Lengths = std::array<std::int64_t, N>;
-  // C-contiguous.
-  ArrayView(T* data, const Lengths& shape) : data_(data), shape_(shape) {
-    std::int64_t stride = sizeof(T);
-    for (std::size_t axis = N; axis-- > 0; stride *= shape_[axis]) strides_[axis] = stride;
-  }
-  ArrayView(T* data, const Lengths& shape, const Lengths& strides) : data_(data), shape_(shape), strides_(strides) {}
-
-  T* data() const { return data_; }
-  const Lengths& shape() const { return shape_; }
-  const Lengths& strides() const { return strides_; }
-
- private:
-  T* data_;
-  Lengths shape_;
-  Lengths strides_;
-};
 
 namespace typed {
 

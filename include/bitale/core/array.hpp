@@ -5,6 +5,8 @@
 #include "bitale/core/language.hpp"
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -14,7 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "bitale/core/array_view.hpp"
 #include "bitale/core/dtype.hpp"
+#include "bitale/core/index.hpp"
 #include "bitale/core/null_handle.hpp"
 #include "bitale/core/ref.hpp"
 #include "bitale/core/small_vector.hpp"
@@ -30,13 +34,16 @@ class HostObject : public RefCounted {
   virtual std::string str() const { return "<object of the host>"; }
 };
 
-class Array {
+template <class T>
+class ArrayElements;
+
+class [[nodiscard]] Array {
  public:
   // Not a value yet, nor are its copies: every use as one is a ValueError (`defined` tells).
   Array();
   bool defined() const noexcept { return !is_placeholder_; }
   Array(const Array&) = default;
-  Array& operator=(const Array&) = default;
+  Array& operator=(const Array&) & = default;
   // An Array that was moved from is no value, either, and has no elements.
   Array(Array&& other) noexcept
       : storage_(std::move(other.storage_)),
@@ -51,7 +58,7 @@ class Array {
     other.shape_.push_back(0);
     other.strides_.push_back(std::int64_t(itemsize(dtype_)));
   }
-  Array& operator=(Array&& other) noexcept {
+  Array& operator=(Array&& other) & noexcept {
     Array moved(std::move(other));  // first, so that an Array moved to itself keeps its value
     std::swap(storage_, moved.storage_);
     data_ = moved.data_;
@@ -64,10 +71,17 @@ class Array {
     is_placeholder_ = moved.is_placeholder_;
     return *this;
   }
+  // `a[0] = b` would make a handle another one's, and leave the elements as they are: a[0].assign(b) writes.
+  void operator=(Array other) && = delete;
   // ValueError unless it is a value.
   void require_defined() const {
     if (is_placeholder_) [[unlikely]]
       refuse_null_handle("Array");
+  }
+  // ValueError for one that may be read only.
+  void require_writeable() const {
+    if (!writeable_) [[unlikely]]
+      refuse_writing();
   }
   template <Element T>
   Array(T value) : Array(scalar(dtype_of<T>::value, &value)) {}
@@ -114,22 +128,67 @@ class Array {
 
   const void* data() const noexcept { return data_; }
   void* mutable_data() const noexcept { return data_; }
-  // Typed access; TypeError when T is not the dtype.
+  // Typed access; TypeError when T is not the dtype. The mutable ones are for writing, also through a const handle, as
+  // `assign` is: ValueError for an array that may be read only.
   template <Element T>
-  T* data_as() const {
-    require_defined();
+  const T* data_as() const {
     require_dtype(dtype_of<T>::value);
+    return static_cast<const T*>(data_);
+  }
+  template <Element T>
+  T* mutable_data_as() const {
+    require_dtype(dtype_of<T>::value);
+    require_writeable();
     return static_cast<T*>(data_);
+  }
+  // The elements of an array of any rank that is contiguous; ValueError for another one.
+  template <Element T>
+  std::span<const T> span_as() const {
+    require_contiguous();
+    return {data_as<T>(), std::size_t(size())};
+  }
+  template <Element T>
+  std::span<T> mutable_span_as() const {
+    require_contiguous();
+    return {mutable_data_as<T>(), std::size_t(size())};
+  }
+  // The elements of an array of N dimensions by position, `view(i, j)`, with any strides; ValueError for another N.
+  template <Element T, std::size_t N>
+  ArrayView<const T, N> view_as() const {
+    return view_of_rank<N>(data_as<T>());
+  }
+  template <Element T, std::size_t N>
+  ArrayView<T, N> mutable_view_as() const {
+    return view_of_rank<N>(mutable_data_as<T>());
+  }
+  // All elements one after another, in the order of rows: `for (double value : array.elements<double>())`.
+  template <Element T>
+  ArrayElements<T> elements() const {
+    require_dtype(dtype_of<T>::value);
+    return ArrayElements<T>(*this);
   }
   // The only element of a size-1 array, converted. ValueError otherwise.
   double item() const;
   std::int64_t int_item() const;
   // One element by position; IndexError when outside.
   double at(std::span<const std::int64_t> position) const;
+  double at(std::initializer_list<std::int64_t> position) const {
+    return at(std::span(position.begin(), position.size()));
+  }
   std::int64_t offset_of(std::span<const std::int64_t> position) const;  // bytes, unchecked
 
-  // Views.
+  // Views of a part, by NumPy's rules: a[i], a[slice(1, n)], a[{i, slice(1, n)}]; negative positions count from the
+  // end. IndexError for an integer that is outside, and for more indices than dimensions.
+  Array operator[](std::int64_t index) const;
+  template <std::same_as<IndexRange> Range>
+  Array operator[](const Range& range) const {
+    return part({ArrayIndex(range)});
+  }
+  Array operator[](std::initializer_list<ArrayIndex> items) const { return part(items); }
+
+  // Other views.
   Array transpose(std::span<const int> axes) const;
+  Array transpose(std::initializer_list<int> axes) const { return transpose(std::span(axes.begin(), axes.size())); }
   Array transpose() const;  // all axes reversed
   // Elements start, start+step, ... (count of them) of one axis; start is already non-negative.
   Array slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const;
@@ -171,7 +230,29 @@ class Array {
  private:
   struct NoData {};
   explicit Array(NoData) noexcept {}
-  void require_dtype(DType dtype) const;
+  void require_dtype(DType dtype) const {
+    require_defined();
+    if (dtype_ != dtype) [[unlikely]]
+      refuse_dtype(dtype);
+  }
+  void require_contiguous() const {
+    if (!is_contiguous()) [[unlikely]]
+      refuse_strides();
+  }
+  template <std::size_t N, class T>
+  ArrayView<T, N> view_of_rank(T* data) const {
+    if (shape_.size() != N) [[unlikely]]
+      refuse_rank(N);
+    typename ArrayView<T, N>::Lengths shape, strides;
+    std::copy(shape_.begin(), shape_.end(), shape.begin());
+    std::copy(strides_.begin(), strides_.end(), strides.begin());
+    return {data, shape, strides};
+  }
+  Array part(std::initializer_list<ArrayIndex> items) const;
+  [[noreturn, gnu::cold]] void refuse_dtype(DType dtype) const;
+  [[noreturn, gnu::cold]] void refuse_writing() const;
+  [[noreturn, gnu::cold]] void refuse_strides() const;
+  [[noreturn, gnu::cold]] void refuse_rank(std::size_t expected) const;
   [[noreturn, gnu::cold]] void refuse_axis(int axis) const;
   const HostObject* held_object() const noexcept;
 
@@ -184,6 +265,56 @@ class Array {
   bool owns_data_ = false;  // storage_ is a block allocated by Array itself
   bool holds_object_ = false;
   bool is_placeholder_ = false;
+};
+
+// What `for (double value : array.elements<double>())` visits, in the order of rows, whatever the strides are.
+template <class T>
+class ArrayElements {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = const T&;
+
+    Iterator() = default;
+    Iterator(const Array& of, std::int64_t left)
+        : of_(&of), at_(static_cast<const char*>(of.data())), left_(left), position_(of.shape().size()) {}
+    const T& operator*() const { return *reinterpret_cast<const T*>(at_); }
+    const T* operator->() const { return reinterpret_cast<const T*>(at_); }
+    Iterator& operator++() {
+      --left_;
+      for (std::size_t axis = position_.size(); axis-- > 0;) {
+        at_ += of_->strides()[axis];
+        if (++position_[axis] < of_->shape()[axis]) break;
+        at_ -= of_->strides()[axis] * of_->shape()[axis];
+        position_[axis] = 0;
+      }
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const Iterator& other) const { return left_ == other.left_; }
+
+   private:
+    const Array* of_ = nullptr;
+    const char* at_ = nullptr;
+    std::int64_t left_ = 0;
+    Dims position_;
+  };
+
+  explicit ArrayElements(Array array) : array_(std::move(array)) {}
+  Iterator begin() const { return Iterator(array_, array_.size()); }
+  Iterator end() const { return Iterator(array_, 0); }
+  std::size_t size() const { return std::size_t(array_.size()); }
+
+ private:
+  Array array_;  // whose memory is needed as long as the loop runs
 };
 
 Dims contiguous_strides(const Dims& shape, std::size_t itemsize);
@@ -202,7 +333,7 @@ Array::Array(const R& values) {
     *this = from(std::data(values), dtype_of<T>::value, shape);
   } else {
     *this = empty(dtype_of<T>::value, shape);
-    std::copy(std::begin(values), std::end(values), static_cast<T*>(mutable_data()));
+    std::copy(std::begin(values), std::end(values), static_cast<T*>(data_));
   }
 }
 

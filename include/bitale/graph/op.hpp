@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,7 +89,8 @@ class Op : public RefCounted {
 
   // Builds the node and returns its only output.
   Variable operator()(std::span<const Variable> inputs) const;
-  Variable operator()(std::initializer_list<Variable> inputs) const;
+  Variable operator()(std::initializer_list<Variable> inputs,
+                      std::source_location where = std::source_location::current()) const;
 
  private:
   virtual std::string kind_name() const { return std::string(name()); }

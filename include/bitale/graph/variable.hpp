@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ namespace bitale {
 class Op;
 class Apply;
 class Variable;
+class IndexItem;   // ops/ops.hpp
+class IndexItems;  // ops/ops.hpp
 struct ApplyNode;
 struct NodeRecord;  // what the FunctionGraph of a node stores about it
 using OpRef = Ref<const Op>;
@@ -81,7 +84,7 @@ struct ApplyNode {
 // A handle may be null: by default, after a move, as the answer "none", and as what std::map gives for a missing key.
 // `defined` tells whether it is not; `node`, `same_as` and `str` accept a null handle, all other uses raise ValueError.
 // There is no conversion to bool: a choice by a symbolic condition is `switch_` or `ifelse`.
-class Variable {
+class [[nodiscard]] Variable {
  public:
   Variable() noexcept = default;
   // A new leaf.
@@ -90,10 +93,12 @@ class Variable {
     if (node_) count().fetch_add(1, std::memory_order_relaxed);
   }
   Variable(Variable&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
-  Variable& operator=(Variable other) noexcept {
+  Variable& operator=(Variable other) & noexcept {
     std::swap(node_, other.node_);
     return *this;
   }
+  // `x[i] = y` would change nothing: set_subtensor(x, i, y) is an expression in which x[i] is y.
+  void operator=(Variable other) && = delete;
   ~Variable() {
     if (node_ && count().fetch_sub(1, std::memory_order_acq_rel) == 1) discard();
   }
@@ -142,6 +147,14 @@ class Variable {
   std::string str() const;  // its name, constant value, or "Op.0"
 
   VariableNode* node() const noexcept { return node_; }
+  // Parts, by NumPy's rules: x[i], x[slice(1, n)], x[mask], x[{i, slice(1, n)}], and x(i, j) for x[{i, j}]. With
+  // ops/ops.hpp, whose `subtensor` is the same.
+  Variable operator[](const IndexItems& items) const;
+  using Source = std::source_location;
+  Variable operator()(const IndexItem& i, const IndexItem& j, Source where = Source::current()) const;
+  Variable operator()(const IndexItem& i, const IndexItem& j, const IndexItem& k,
+                      Source where = Source::current()) const;
+
   // Identity, not a symbolic comparison (that is `eq`).
   bool same_as(const Variable& other) const noexcept { return node_ == other.node_; }
   template <class T>

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "bitale/ops/ops.hpp"
@@ -87,18 +86,18 @@ Variables unpack(const Operand& packed, const Operands& shapes, const std::vecto
 struct Padding {
   Operand before, after;
 };
-// Further arguments of pad's modes: `values` for "constant" and "linear_ramp", `stat_length` for the statistics; each a
+enum class PadMode { Constant, Edge, LinearRamp, Maximum, Minimum, Mean, Median, Wrap, Symmetric, Reflect };
+// Further arguments of pad's modes: `values` for Constant and LinearRamp, `stat_length` for the statistics; each a
 // pair for each dimension, or one pair for all, or empty (0, or all elements).
 struct PadOptions {
   std::vector<Padding> values = {};
   std::vector<Padding> stat_length = {};
-  // For "symmetric" and "reflect": x mirrored at the points at its edges, as 2 * edge - x (reflect_type "odd").
+  // For Symmetric and Reflect: x mirrored at the points at its edges, as 2 * edge - x (reflect_type "odd").
   bool is_odd = false;
 };
-// x with elements added around it, `widths` a pair for each dimension, or one for all. mode: "constant", "edge",
-// "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric" or "reflect", as in numpy.pad. ValueError
-// for another one, and for is_odd with a mode that does not mirror; NotImplementedError for is_odd of bools.
-Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::string& mode = "constant",
+// x with elements added around it, `widths` a pair for each dimension, or one for all. The modes are those of
+// numpy.pad. ValueError for is_odd with a mode that does not mirror; NotImplementedError for is_odd of bools.
+Variable pad(const Operand& x, const std::vector<Padding>& widths, PadMode mode = PadMode::Constant,
              const PadOptions& options = {});
 
 }  // namespace bitale

@@ -41,9 +41,10 @@ Variables mgrid(const std::vector<Slice>& slices);
 Variables ogrid(const std::vector<Slice>& slices);
 
 // The coordinates of the points of a grid, from those along each of its dimensions, as numpy.meshgrid. Operands are
-// vectors, scalars, or tensors that are flattened to vectors. sparse: the results only broadcast to the grid. indexing:
-// "xy" (the first two dimensions exchanged) or "ij"; ValueError for others.
-Variables meshgrid(const Operands& xi, bool sparse = false, std::string_view indexing = "xy");
+// vectors, scalars, or tensors that are flattened to vectors. sparse: the results only broadcast to the grid. With
+// Cartesian indexing ("xy") the first two dimensions are exchanged, with Matrix ("ij") they are not.
+enum class GridIndexing { Cartesian, Matrix };
+Variables meshgrid(const Operands& xi, bool sparse = false, GridIndexing indexing = GridIndexing::Cartesian);
 
 // The positions on and below (above) diagonal k of [n, m], one vector per dimension; m defaults to n.
 Variables tril_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});

@@ -4,23 +4,22 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "bitale/ops/operand.hpp"
 
 namespace bitale {
 
+// Linear: between at least two points; Nearest: the left one of two equally near; First: the nearest point strictly
+// below; Last: the nearest not below; Mean: of both neighbours.
+enum class InterpolationMethod { Linear, Nearest, First, Last, Mean };
 struct InterpolationOptions {
-  // "linear" (at least two points), "nearest" (the left one of two equally near), "first" (the nearest point strictly
-  // below), "last" (the nearest not below), "mean" (of both neighbours)
-  std::string method = "linear";
+  InterpolationMethod method = InterpolationMethod::Linear;
   // The values below and above all points, unless extrapolated; by default the outermost values.
   std::optional<Operand> left_pad = {}, right_pad = {};
   bool extrapolate = true;  // continue outside of the points as between the first and the last two
 };
 // A function that interpolates between the points (x, y), vectors of one length with x in any order; its argument may
-// have any shape. nan at nan. ValueError for points that are no vectors or differ in number, NotImplementedError for
-// another method.
+// have any shape. nan at nan. ValueError for points that are no vectors or differ in number.
 std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Operand& y,
                                                       const InterpolationOptions& options = {});
 

@@ -50,11 +50,12 @@ enum class OnError { Raise, Nan, RaiseIfFinite };
 // triangular as well (Murray 2016, arXiv:1602.07527).
 Variable cholesky(const Operand& x, bool lower = true, OnError on_error = OnError::Raise);
 
-// Q and R with x = Q R; with `pivoting` also P, with x[:, P] = Q R. mode: "reduced" or "economic" (Q of [m, k], R of
-// [k, n], k the lesser of both), "complete" or "full" (Q of [m, m], R of [m, n]), "r" (R alone), "raw" (LAPACK's
-// reflections H, their factors tau, and R). Derivatives: Walter and Lehmann 2018; none for "raw", and for the Q of
-// "complete" only where the matrix is known to be square.
-Variables qr(const Operand& x, const std::string& mode = "full", bool pivoting = false);
+// Q and R with x = Q R; with `pivoting` also P, with x[:, P] = Q R. Reduced: Q of [m, k], R of [k, n], k
+// the lesser of both; Complete: Q of [m, m], R of [m, n]; R: R alone; Raw: LAPACK's reflections H, their factors tau,
+// and R. Derivatives: Walter and Lehmann 2018; none for Raw, and for the Q of Complete only where the matrix is known
+// to be square.
+enum class QrMode { Complete, Reduced, R, Raw };
+Variables qr(const Operand& x, QrMode mode = QrMode::Complete, bool pivoting = false);
 // x = u diag(s) vt, with s in descending order. Derivatives: Townsend 2016; with full_matrices, those of u and vt only
 // for square matrices. For equal singular values: the derivatives of a loss that does not use their vectors, else nan.
 struct SingularValues {
@@ -83,12 +84,13 @@ LUFactors lu_factor(const Operand& a);
 Variables lu(const Operand& a, bool permute_l = false, bool p_indices = false);
 // p with (L U)[p] = a; with `inverse`, the inverse of p: the order in which rows were picked.
 Variable pivot_to_permutation(const Operand& pivots, bool inverse = false);
-// a = z upper z^T, where upper is triangular except for 2 x 2 blocks of complex pairs. sort: "", "lhp", "rhp", "iuc",
-// "ouc": which eigenvalues come first. No derivative.
+// a = z upper z^T, where upper is triangular except for 2 x 2 blocks of complex pairs. sort: which
+// eigenvalues come first. No derivative.
+enum class EigenvalueOrder { Any, LeftHalfPlane, RightHalfPlane, InsideUnitCircle, OutsideUnitCircle };
 struct SchurForm {
   Variable upper, z;
 };
-SchurForm schur(const Operand& x, const std::string& sort = "");
+SchurForm schur(const Operand& x, EigenvalueOrder sort = EigenvalueOrder::Any);
 
 // a = q s z^T and b = q p z^T with orthogonal q and z, s triangular except for 2 x 2 blocks of complex pairs, and p
 // triangular; the eigenvalues of a v = w b v are alpha / beta, where alpha is complex. For complex matrices q and z are
@@ -96,7 +98,7 @@ SchurForm schur(const Operand& x, const std::string& sort = "");
 struct GeneralizedSchurForm {
   Variable s, p, q, z, alpha, beta;
 };
-GeneralizedSchurForm qz(const Operand& a, const Operand& b, const std::string& sort = "");
+GeneralizedSchurForm qz(const Operand& a, const Operand& b, EigenvalueOrder sort = EigenvalueOrder::Any);
 
 // ---- systems of equations -------------------------------------------------------------------------------------------
 
@@ -109,11 +111,22 @@ struct SolveTriangularOptions {
 };
 // x with a x = b, for a triangular a (Giles 2008 for its derivatives). LinAlgError where the diagonal has a 0.
 Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangularOptions& options = {});
+// What a matrix is assumed to be: of Symmetric, Hermitian and PositiveDefinite (by Cholesky factors) one triangle is
+// read; the band of Banded is found by its zeros.
+enum class Assume {
+  General,
+  Symmetric,
+  Hermitian,
+  PositiveDefinite,
+  Diagonal,
+  Tridiagonal,
+  Banded,
+  LowerTriangular,
+  UpperTriangular
+};
 struct SolveOptions {
-  // "gen"; "sym" and "her" (one triangle is read), "pos" (by Cholesky factors; one triangle is read), "diagonal",
-  // "tridiagonal", "banded" (the band is found by its zeros), "lower triangular", "upper triangular"
-  std::string assume_a = "gen";
-  bool lower = false;                 // with "sym", "her" and "pos": which triangle of a is read
+  Assume assume_a = Assume::General;
+  bool lower = false;                 // with Symmetric, Hermitian and PositiveDefinite: which triangle of a is read
   bool transposed = false;            // solve a^T x = b
   int b_ndim = 0;                     // as above
   OnError on_error = OnError::Raise;  // as above
@@ -159,7 +172,8 @@ Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q);
 Variable solve_continuous_lyapunov(const Operand& a, const Operand& q);
 // x with a x a^T - x + q = 0. method: "bilinear" (a Sylvester equation) or "direct" (of one matrix: one system of n^2
 // equations).
-Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::string& method = "bilinear");
+enum class LyapunovMethod { Direct, Bilinear };
+Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, LyapunovMethod method = LyapunovMethod::Bilinear);
 // The stabilising x with a^T x a - x - a^T x b (r + b^T x b)^-1 b^T x a + q = 0, by doubling. LinAlgError where there
 // is none.
 Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r);
@@ -183,8 +197,9 @@ Variable tensorinv(const Operand& a, int ind = 2);
 // One matrix with these matrices along its diagonal and zeros elsewhere; batch dimensions broadcast.
 Variable block_diag(const Operands& matrices);
 // NumPy's norms. Without an order: the root of the sum of squares of all elements, or along the axes; else norms of
-// vectors along one axis, or of matrices ("fro", "nuc", 1, -1, 2, -2, inf, -inf) along two.
-using NormOrder = std::variant<std::monostate, double, std::string>;
+// vectors along one axis, or of matrices (Frobenius, Nuclear, 1, -1, 2, -2, inf, -inf) along two.
+enum class MatrixNorm { Frobenius, Nuclear };
+using NormOrder = std::variant<std::monostate, double, MatrixNorm>;
 Variable norm(const Operand& x, const NormOrder& ord = {}, const Axes& axes = all_axes, bool keepdims = false);
 
 // ---- determinants ---------------------------------------------------------------------------------------------------

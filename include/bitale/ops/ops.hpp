@@ -3,13 +3,17 @@
 // given.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "bitale/core/index.hpp"
 #include "bitale/ops/operand.hpp"
 
 namespace bitale {
@@ -104,6 +108,13 @@ Variable operator&&(const Operand& x, const Operand& y);
 Variable operator||(const Operand& x, const Operand& y);
 Variable operator!(const Operand& x);
 
+// x becomes another expression, in which y is added; other handles of the one that it was do not.
+Variable& operator+=(Variable& x, const Operand& y);
+Variable& operator-=(Variable& x, const Operand& y);
+Variable& operator*=(Variable& x, const Operand& y);
+Variable& operator/=(Variable& x, const Operand& y);
+Variable& operator%=(Variable& x, const Operand& y);
+
 // With text, a pointer, or a range of anything but numbers beside a Variable, they only say what would fit.
 template <class T>
 concept UnfitOperand =
@@ -159,7 +170,7 @@ Variable log_softmax(const Operand& x, const Axes& axis = all_axes);
 // Entries of `order` are input dimensions or new_axis; input dimensions left out must have static length 1.
 inline constexpr int new_axis = -1;
 Variable dimshuffle(const Operand& x, const std::vector<int>& order);
-Variable transpose(const Operand& x, const std::optional<std::vector<int>>& axes = {});
+Variable transpose(const Operand& x, const Axes& axes = all_axes);  // all: reversed
 Variable expand_dims(const Operand& x, int axis);
 Variable squeeze(const Operand& x, const Axes& axis = all_axes);
 Variable shape(const Operand& x);              // int64 vector
@@ -187,8 +198,18 @@ Variable arange(const Operand& start, const Operand& stop, const Operand& step, 
 struct Slice {
   std::optional<Operand> start = {}, stop = {}, step = {};
 };
-struct NewAxis {};
-struct Ellipsis {};
+// slice(1, n), slice({}, n), slice(i, j, -1), where a bound is an expression (core/index.hpp: where all are numbers).
+template <class Start = Absent, class Stop = Absent, class Step = Absent>
+requires(!(NumericBound<Start> && NumericBound<Stop> && NumericBound<Step>)) Slice
+    slice(const Start& start, const Stop& stop, const Step& step = {}) {
+  const auto bound = []<class T>(const T& value) -> std::optional<Operand> {
+    if constexpr (std::is_same_v<T, Absent>)
+      return std::nullopt;
+    else
+      return Operand(value);
+  };
+  return {bound(start), bound(stop), bound(step)};
+}
 // An integer (symbolic or not) drops its dimension; a slice keeps it; an integer tensor gathers; a boolean mask, which
 // is as long as the dimensions it covers, selects.
 class IndexItem {
@@ -196,23 +217,43 @@ class IndexItem {
   enum class Kind { Integer, Range, Tensor, Mask, NewAxis, Ellipsis };
   // IndexError for other dtypes than integers and bool.
   IndexItem(const Operand& index);
-  IndexItem(const Variable& given_index, std::source_location where = std::source_location::current())
-      : IndexItem(Operand(given_index, where)) {}
-  IndexItem(int given_index, std::source_location where = std::source_location::current())
+  template <class T>
+  requires std::constructible_from<Operand, const T&, std::source_location> IndexItem(
+      const T& given_index, std::source_location where = std::source_location::current())
       : IndexItem(Operand(given_index, where)) {}
   IndexItem(Slice given_slice) : kind(Kind::Range), slice(std::move(given_slice)) {}
+  IndexItem(const IndexRange& range);
   IndexItem(bitale::NewAxis) : kind(Kind::NewAxis) {}
   IndexItem(bitale::Ellipsis) : kind(Kind::Ellipsis) {}
   Kind kind;
   Slice slice;
   std::optional<Operand> index;
 };
+// What indexes a tensor: one item, or {some}, for its leading dimensions.
+class IndexItems : public std::vector<IndexItem> {
+ public:
+  using Source = std::source_location;
+  IndexItems(std::vector<IndexItem> items, Source given_where = Source::current())
+      : vector(std::move(items)), where(given_where) {}
+  IndexItems(std::initializer_list<IndexItem> items, Source given_where = Source::current())
+      : vector(items), where(given_where) {}
+  template <class T>
+  requires std::constructible_from<Operand, const T&, Source> IndexItems(const T& item,
+                                                                         Source given_where = Source::current())
+      : vector(1, IndexItem(item, given_where)), where(given_where) {}
+  template <class T>
+  requires(std::constructible_from<IndexItem, const T&> && !std::constructible_from<Operand, const T&, Source>)
+      IndexItems(const T& item, Source given_where = Source::current())
+      : vector(1, IndexItem(item)), where(given_where) {}
+
+  Location where;
+};
 // x[items...] with NumPy's meaning for integers, slices, newaxis, Ellipsis, integer tensors and masks. IndexError where
 // a mask has another length than the dimension it covers: now, where both are known, else when the function is called.
-Variable subtensor(const Operand& x, const std::vector<IndexItem>& items);
+Variable subtensor(const Operand& x, const IndexItems& items);
 // A copy of x in which x[items...] is y (or has y added; repeated indices add up).
-Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
-Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
+Variable set_subtensor(const Operand& x, const IndexItems& items, const Operand& y);
+Variable inc_subtensor(const Operand& x, const IndexItems& items, const Operand& y);
 // The elements at positions along an axis. A position beyond the ends raises an IndexError (Raise), is clipped to that
 // end (Clip; negative ones are before the beginning), or wraps around (Wrap). IndexError where the axis has no
 // elements.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/sparse/matrix.hpp"
 
@@ -83,14 +84,14 @@ struct SolveTriangularOptions {
 // LinAlgError where an element on the diagonal is 0 or not stored.
 Variable solve_triangular(const Matrix& a, const Operand& b, const SolveTriangularOptions& options = {});
 struct SolveOptions {
-  // "pos" (by Cholesky factors) and "sym" and "her" (by LU factors), of which one triangle is read; "gen" (by LU
-  // factors), "diagonal", "lower triangular", "upper triangular" (other elements are not read)
-  std::string assume_a = "pos";
-  bool lower = true;        // with "pos", "sym" and "her": which triangle is read
+  // PositiveDefinite (by Cholesky factors), Symmetric and Hermitian (by LU factors), of which one triangle is read;
+  // General (by LU factors), Diagonal, LowerTriangular, UpperTriangular (other elements are not read)
+  Assume assume_a = Assume::PositiveDefinite;
+  bool lower = true;        // with PositiveDefinite, Symmetric and Hermitian: which triangle is read
   bool transposed = false;  // A.T @ x == b
 };
-// x with A @ x == b, for a vector or the columns of a matrix. ValueError for another assume_a; a call raises
-// LinAlgError for a singular matrix, and with "pos" for one that is not positive definite.
+// x with A @ x == b, for a vector or the columns of a matrix. ValueError for one of the others; a call raises
+// LinAlgError for a singular matrix, and with PositiveDefinite for one that is not positive definite.
 Variable solve(const Matrix& a, const Operand& b, const SolveOptions& options = {});
 
 }  // namespace bitale::sparse

@@ -74,21 +74,22 @@ XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, boo
 struct SchurForm {
   XVariable upper, z;
 };
-SchurForm schur(const XOperand& x, const CoreDims& dims, const std::string& sort = "", const Dim& mode = "mode",
-                const Dim& mode2 = "mode2");
+SchurForm schur(const XOperand& x, const CoreDims& dims, EigenvalueOrder sort = EigenvalueOrder::Any,
+                const Dim& mode = "mode", const Dim& mode2 = "mode2");
 // a = q s z^T and b = q p z^T: s and p(mode, mode2), q(row, mode) and z(column, mode2), alpha and beta(mode).
 struct GeneralizedSchurForm {
   XVariable s, p, q, z, alpha, beta;
 };
-GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& dims, const std::string& sort = "",
-                        const Dim& mode = "mode", const Dim& mode2 = "mode2");
+GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& dims,
+                        EigenvalueOrder sort = EigenvalueOrder::Any, const Dim& mode = "mode",
+                        const Dim& mode2 = "mode2");
 
 // ---- systems of equations
 // --------------------------------------------------------------------------------------------
 
 // The rows of the matrices are the dimension that `b` lacks, their columns the one that it shares, as in PyTensor, and
 // the solution has the former. A third name is that of the columns of `b`, which the matrices lack.
-XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, const std::string& assume_a = "gen",
+XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a = Assume::General,
                 bool lower = false);
 XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims& dims, bool lower = false,
                            bool unit_diagonal = false);

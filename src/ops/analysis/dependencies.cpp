@@ -59,7 +59,8 @@ Array united_dependencies(InputDependencies& inputs, std::span<const int> of) {
     const std::int64_t *a = out->data_as<std::int64_t>(), *b = own.data_as<std::int64_t>();
     if (std::equal(a, a + own.size(), b)) continue;
     const Array both = Array::zeros(DType::Int64, inputs.lengths());
-    for (std::int64_t k = 0; k < own.size(); ++k) both.data_as<std::int64_t>()[k] = inputs.sets().united(a[k], b[k]);
+    for (std::int64_t k = 0; k < own.size(); ++k)
+      both.mutable_data_as<std::int64_t>()[k] = inputs.sets().united(a[k], b[k]);
     out = both;
   }
   return out ? *out : Array::zeros(DType::Int64, inputs.lengths());
@@ -83,8 +84,8 @@ Array batch_dependencies(InputDependencies& inputs, std::size_t input_count, std
     const Array rows = given->broadcast_to(own).contiguous();
     const Array united = united_rows(inputs.sets(), rows.reshape({count, rows.size() / count}));
     for (std::int64_t k = 0; k < count; ++k)
-      out.data_as<std::int64_t>()[k] =
-          inputs.sets().united(out.data_as<std::int64_t>()[k], united.data_as<std::int64_t>()[k]);
+      out.mutable_data_as<std::int64_t>()[k] =
+          inputs.sets().united(out.mutable_data_as<std::int64_t>()[k], united.data_as<std::int64_t>()[k]);
   }
   for (std::size_t axis = batch; axis < lengths.size(); ++axis) out = out.insert_axis(int(axis), lengths[axis]);
   return out.contiguous();
@@ -95,14 +96,15 @@ Array united_rows(ElementSets& sets, const Array& rows) {
   const std::int64_t count = given.shape(0), width = count ? given.size() / count : 0;
   const Array out = Array::zeros(DType::Int64, {count});
   for (std::int64_t i = 0; i < count; ++i)
-    out.data_as<std::int64_t>()[i] =
+    out.mutable_data_as<std::int64_t>()[i] =
         sets.united(std::span(given.data_as<std::int64_t>() + i * width, std::size_t(width)));
   return out;
 }
 
 std::optional<Array> selected_positions(const Op& gather, const Apply& node, InputDependencies& inputs) {
   std::vector<Array> values{Array::zeros(DType::Int64, inputs.lengths())};
-  std::iota(values[0].data_as<std::int64_t>(), values[0].data_as<std::int64_t>() + values[0].size(), std::int64_t(0));
+  const std::span<std::int64_t> numbers = values[0].mutable_span_as<std::int64_t>();
+  std::iota(numbers.begin(), numbers.end(), std::int64_t(0));
   Variables variables{Variable(tensor_type(DType::Int64, inputs.lengths()))};
   for (std::size_t i = 2; i < node.inputs().size(); ++i) {
     const std::optional<Array> value = inputs.value(int(i));
@@ -125,9 +127,9 @@ Array dependencies_of_sum(InputDependencies& inputs, const Array& targets) {
   std::vector<ElementSets::Set> own;
   for (std::size_t k = 0; k < terms.size();) {
     const std::int64_t at = terms[k].first;
-    own.assign(1, out.data_as<std::int64_t>()[at]);
+    own.assign(1, out.mutable_data_as<std::int64_t>()[at]);
     for (; k < terms.size() && terms[k].first == at; ++k) own.push_back(terms[k].second);
-    out.data_as<std::int64_t>()[at] = inputs.sets().united(own);
+    out.mutable_data_as<std::int64_t>()[at] = inputs.sets().united(own);
   }
   return out;
 }

@@ -155,8 +155,8 @@ RealForms real_forms(const Array& value) {
   Array sizes = Array::zeros(DType::Float64, value.shape()), blocks = Array::zeros(DType::Float64, twice);
   for (std::int64_t k = 0; k < flat.size(); ++k) {
     const Number z = flat.data_as<Number>()[k];
-    sizes.data_as<double>()[k] = z == 1.0 ? 1.0 : std::abs(z);
-    double* const at = blocks.data_as<double>() + 4 * (k / columns) * columns + 2 * (k % columns);
+    sizes.mutable_data_as<double>()[k] = z == 1.0 ? 1.0 : std::abs(z);
+    double* const at = blocks.mutable_data_as<double>() + 4 * (k / columns) * columns + 2 * (k % columns);
     at[0] = at[2 * columns + 1] = z.real();
     at[1] = -z.imag(), at[2 * columns] = z.imag();
   }

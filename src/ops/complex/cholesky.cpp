@@ -50,8 +50,9 @@ class ComplexCholesky final : public ComplexDecomposition {
   std::vector<std::int64_t> flags() const override { return {lower, when_nan()}; }
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array>,
                    std::span<const Array> out) const override {
-    return with_float(dtype,
-                      [&]<class T>(T) { return runtime::complex_cholesky(n, lower, when_nan(), out[0].data_as<T>()); });
+    return with_float(dtype, [&]<class T>(T) {
+      return runtime::complex_cholesky(n, lower, when_nan(), out[0].mutable_data_as<T>());
+    });
   }
   void fail(std::int64_t minor) const override {
     raise_linalg(
@@ -70,7 +71,7 @@ std::vector<Sample> complex_cholesky_samples() {
     // Imaginary parts of the diagonal are not read; where elements are taken in reverse order, they are its real parts.
     for (std::int64_t k = 0; k < n; ++k)
       for (const std::int64_t part : {0, 1})
-        a.data_as<double>()[2 * (k * n + k) + part] = scale * double(n) + double(k);
+        a.mutable_data_as<double>()[2 * (k * n + k) + part] = scale * double(n) + double(k);
     const Variable x[] = {sample_input(dtype, {any, any, 2}, "x")};
     out.push_back({make_ref<ComplexCholesky>(lower, on_error)->make_node(x),
                    {a.astype(dtype)},

@@ -239,7 +239,7 @@ std::vector<Sample> decomposition_samples(const OpRef& op, const std::vector<Dim
       Array values = sample_values(DType::Float64, shape).copy();
       const std::int64_t step = is_of_real ? 1 : 2;
       for (std::int64_t k = 0; k < std::min(matrix[0], matrix[1]); ++k)
-        values.data_as<double>()[step * (k * matrix[1] + k)] += 4.0 * double(k + 1);
+        values.mutable_data_as<double>()[step * (k * matrix[1] + k)] += 4.0 * double(k + 1);
       const Variable x[] = {sample_input(dtype, type, "x")};
       const bool is_empty = product(shape) == 0;
       out.push_back({op->make_node(x), {values.astype(dtype)}, 1e-6, smooth && !is_empty && dtype == DType::Float64});

@@ -56,9 +56,9 @@ class Eig final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       const T* x = in[0].data_as<T>();
-      T* w = out[0].data_as<T>();
+      T* w = out[0].mutable_data_as<T>();
       if (!vectors) return of_real ? runtime::eigvals<T>(n, x, w) : runtime::complex_eigvals<T>(n, x, w);
-      T* v = out[1].data_as<T>();
+      T* v = out[1].mutable_data_as<T>();
       return of_real ? runtime::eig<T>(n, x, w, v) : runtime::complex_eig<T>(n, x, w, v);
     });
   }

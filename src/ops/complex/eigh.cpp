@@ -57,8 +57,8 @@ class ComplexEigh final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       const T* x = in[0].data_as<T>();
-      if (!vectors) return runtime::complex_eigvalsh<T>(n, lower, x, out[0].data_as<T>());
-      return runtime::complex_eigh<T>(n, lower, x, out[0].data_as<T>(), out[1].data_as<T>());
+      if (!vectors) return runtime::complex_eigvalsh<T>(n, lower, x, out[0].mutable_data_as<T>());
+      return runtime::complex_eigh<T>(n, lower, x, out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return vectors ? "complex_eigh" : "complex_eigvalsh"; }

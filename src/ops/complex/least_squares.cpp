@@ -35,7 +35,7 @@ class ComplexPinv final : public ComplexDecomposition {
   std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_pinv<T>(m, n, rcond, in[0].data_as<T>(), out[0].data_as<T>());
+      return runtime::complex_pinv<T>(m, n, rcond, in[0].data_as<T>(), out[0].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return "complex_pinv"; }
@@ -83,7 +83,8 @@ class ComplexLstsq final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       return runtime::complex_lstsq<T>(m, n, in[1].shape(1), rcond, in[0].data_as<T>(), in[1].data_as<T>(),
-                                       out[0].data_as<T>(), out[1].data_as<std::int32_t>(), out[2].data_as<T>());
+                                       out[0].mutable_data_as<T>(), out[1].mutable_data_as<std::int32_t>(),
+                                       out[2].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return "complex_lstsq"; }
@@ -99,7 +100,7 @@ std::vector<Sample> complex_lstsq_samples() {
   std::vector<Sample> out;
   const auto add = [&](DType dtype, std::int64_t m, std::int64_t n, std::int64_t columns) {
     Array a = sample_values(DType::Float64, {m, n, 2}).copy();
-    for (std::int64_t k = 0; k < std::min(m, n); ++k) a.data_as<double>()[2 * (k * n + k)] += 5;
+    for (std::int64_t k = 0; k < std::min(m, n); ++k) a.mutable_data_as<double>()[2 * (k * n + k)] += 5;
     const Variable both[] = {sample_input(dtype, {any, any, 2}, "a"), sample_input(dtype, {any, any, 2}, "b")};
     out.push_back({make_ref<ComplexLstsq>(-1.)->make_node(both),
                    {a.astype(dtype), sample_values(dtype, {m, columns, 2}, 1)},

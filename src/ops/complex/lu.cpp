@@ -50,8 +50,8 @@ class ComplexLUFactor final : public ComplexDecomposition {
   std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_lu_factor<T>(m, n, in[0].data_as<T>(), out[0].data_as<T>(),
-                                           out[1].data_as<std::int32_t>());
+      return runtime::complex_lu_factor<T>(m, n, in[0].data_as<T>(), out[0].mutable_data_as<T>(),
+                                           out[1].mutable_data_as<std::int32_t>());
     });
   }
   std::string runtime_name() const override { return "complex_lu_factor"; }
@@ -121,7 +121,8 @@ class ComplexSLogDet final : public ComplexDecomposition {
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_slogdet<T>(n, in[0].data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>());
+      return runtime::complex_slogdet<T>(n, in[0].data_as<T>(), out[0].mutable_data_as<T>(),
+                                         out[1].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return "complex_slogdet"; }

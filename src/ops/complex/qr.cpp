@@ -94,8 +94,8 @@ class ComplexQR final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       const T* a = in[0].data_as<T>();
-      const auto data = [&](std::size_t k) { return out[k].template data_as<T>(); };
-      const auto order = [&] { return out.back().template data_as<std::int32_t>(); };
+      const auto data = [&](std::size_t k) { return out[k].template mutable_data_as<T>(); };
+      const auto order = [&] { return out.back().template mutable_data_as<std::int32_t>(); };
       const bool complete = mode == "complete";
       if (mode == "raw" && pivoting)
         return runtime::complex_qr_raw_pivoted<T>(m, n, a, data(0), data(1), data(2), order());

@@ -36,7 +36,8 @@ class ComplexSchur final : public ComplexDecomposition {
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_schur<T>(n, flags()[0], in[0].data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>());
+      return runtime::complex_schur<T>(n, flags()[0], in[0].data_as<T>(), out[0].mutable_data_as<T>(),
+                                       out[1].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return "complex_schur"; }

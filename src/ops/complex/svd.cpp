@@ -87,9 +87,9 @@ class ComplexSVD final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       const T* x = in[0].data_as<T>();
-      if (!compute_uv) return runtime::complex_svdvals<T>(m, n, x, out[0].data_as<T>());
-      return runtime::complex_svd<T>(m, n, full_matrices, x, out[0].data_as<T>(), out[1].data_as<T>(),
-                                     out[2].data_as<T>());
+      if (!compute_uv) return runtime::complex_svdvals<T>(m, n, x, out[0].mutable_data_as<T>());
+      return runtime::complex_svd<T>(m, n, full_matrices, x, out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
+                                     out[2].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return compute_uv ? "complex_svd" : "complex_svdvals"; }

@@ -34,7 +34,7 @@ class ComplexSolveSylvester final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       return runtime::complex_solve_sylvester<T>(m, n, in[0].data_as<T>(), in[1].data_as<T>(), in[2].data_as<T>(),
-                                                 out[0].data_as<T>());
+                                                 out[0].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return "complex_solve_sylvester"; }
@@ -49,7 +49,8 @@ std::vector<Sample> complex_sylvester_samples() {
                                sample_input(dtype, {any, any, 2}, "q")};
     const auto regular = [&](std::int64_t length) {
       Array a = sample_values(DType::Float64, {length, length, 2}).copy();
-      for (std::int64_t k = 0; k < length; ++k) a.data_as<double>()[2 * (k * length + k)] += 4.0 * double(length);
+      for (std::int64_t k = 0; k < length; ++k)
+        a.mutable_data_as<double>()[2 * (k * length + k)] += 4.0 * double(length);
       return a.astype(dtype);
     };
     out.push_back({make_ref<ComplexSolveSylvester>()->make_node(inputs),

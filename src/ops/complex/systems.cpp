@@ -72,7 +72,8 @@ class ComplexSolve final : public ComplexSystem {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       return runtime::complex_solve(n, in[1].shape(1), trans, on_error == "nan", in[0].data_as<T>(),
-                                    out[0].data_as<T>(), out[1].data_as<T>(), out[2].data_as<std::int32_t>());
+                                    out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
+                                    out[2].mutable_data_as<std::int32_t>());
     });
   }
   Ref<const MatrixOp> with_trans(int other) const override { return make_ref<ComplexSolve>(other, on_error); }
@@ -104,7 +105,7 @@ class ComplexSolveTriangular final : public ComplexSystem {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       return runtime::complex_solve_triangular(n, in[1].shape(1), lower, trans, unit_diagonal, on_error == "nan",
-                                               in[0].data_as<T>(), out[0].data_as<T>());
+                                               in[0].data_as<T>(), out[0].mutable_data_as<T>());
     });
   }
   Ref<const MatrixOp> with_trans(int other) const override {
@@ -123,7 +124,7 @@ void add_system_sample(std::vector<Sample>& out, const OpRef& op, DType dtype, s
                        double diagonal, bool smooth = true) {
   constexpr auto any = unknown_length;
   Array a = sample_values(DType::Float64, {n, n, 2}).copy();
-  for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[2 * (k * n + k)] += diagonal * double(n);
+  for (std::int64_t k = 0; k < n; ++k) a.mutable_data_as<double>()[2 * (k * n + k)] += diagonal * double(n);
   const Variable both[] = {sample_input(dtype, {any, any, 2}, "a"), sample_input(dtype, {any, any, 2}, "b")};
   out.push_back({op->make_node(both),
                  {a.astype(dtype), sample_values(dtype, {n, columns, 2}, 1)},

@@ -98,7 +98,7 @@ std::vector<Sample> assume_samples() {
     const Variable x[] = {sample_input(dtype, type, "x")};
     Array value = sample_values(DType::Float64, shape);
     for (std::int64_t k = 0, n = shape.back(); k < value.size(); ++k)
-      value.data_as<double>()[k] = element(value.data_as<double>()[k], k / n % n, k % n);
+      value.mutable_data_as<double>()[k] = element(value.data_as<double>()[k], k / n % n, k % n);
     out.push_back({make_ref<SpecifyAssumptions>(Structure::parse(facts).str())->make_node(x),
                    {value.astype(dtype)},
                    1e-6,

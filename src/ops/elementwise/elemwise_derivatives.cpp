@@ -157,7 +157,7 @@ std::optional<Array> elemwise_dependencies(const Apply& node, int, InputDependen
   const Array out = united_dependencies(inputs, std::span(operands).subspan(1, 1)).copy(),
               others = united_dependencies(inputs, std::span(operands).subspan(2, 1));
   for (std::int64_t k = 0; k < out.size(); ++k)
-    if (!taken.data_as<bool>()[k]) out.data_as<std::int64_t>()[k] = others.data_as<std::int64_t>()[k];
+    if (!taken.data_as<bool>()[k]) out.mutable_data_as<std::int64_t>()[k] = others.data_as<std::int64_t>()[k];
   return out;
 }
 const RegisterDependencies register_elemwise_dependencies("Elemwise", elemwise_dependencies);

@@ -26,9 +26,9 @@ Array values_in(const Interval& interval, DType dtype, const Dims& shape, int se
   for (std::int64_t i = 0; i < size; ++i) {
     const double step = std::fmod(0.6180339887498949 * double(i + 1) + 0.3176 * seed, 1.0);
     const double value = low + (high - low) * step;
-    flat.data_as<double>()[i] = dtype == DType::Bool ? double((i + seed) % 3 == 0)
-                                : is_discrete(dtype) ? std::round(value)
-                                                     : value;
+    flat.mutable_data_as<double>()[i] = dtype == DType::Bool ? double((i + seed) % 3 == 0)
+                                        : is_discrete(dtype) ? std::round(value)
+                                                             : value;
   }
   return flat.astype(dtype).reshape(shape);
 }

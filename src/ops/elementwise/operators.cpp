@@ -17,4 +17,21 @@ Variable operator&&(const Operand& x, const Operand& y) { return logical_and(x, 
 Variable operator||(const Operand& x, const Operand& y) { return logical_or(x, y); }
 Variable operator!(const Operand& x) { return logical_not(x); }
 
+namespace {
+
+// x at the line that changes it, which the second operand knows.
+Operand changed_by(const Variable& x, const Operand& y) {
+  Operand out(x);
+  out.where = y.where;
+  return out;
+}
+
+}  // namespace
+
+Variable& operator+=(Variable& x, const Operand& y) { return x = add(changed_by(x, y), y); }
+Variable& operator-=(Variable& x, const Operand& y) { return x = sub(changed_by(x, y), y); }
+Variable& operator*=(Variable& x, const Operand& y) { return x = mul(changed_by(x, y), y); }
+Variable& operator/=(Variable& x, const Operand& y) { return x = true_div(changed_by(x, y), y); }
+Variable& operator%=(Variable& x, const Operand& y) { return x = mod(changed_by(x, y), y); }
+
 }  // namespace bitale

@@ -122,7 +122,7 @@ Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<cons
     const std::int64_t length = x.shape(axes[i]), stride = x.strides()[std::size_t(axes[i])];
     check_positions(values[i], axes[i], length, who);
     const Array own = values[i].astype(DType::Int64).broadcast_to(shape);
-    auto* offsets = out.data_as<std::int64_t>();
+    auto* offsets = out.mutable_data_as<std::int64_t>();
     for_each_offset<1>(shape, {own.strides()}, [&](auto& at) {
       std::int64_t index;
       std::memcpy(&index, static_cast<const char*>(own.data()) + at[0], sizeof index);

@@ -240,18 +240,37 @@ IndexItem::IndexItem(const Operand& index)
             index.variable.str(), " of dtype ", dtype_name(index.dtype())));
 }
 
-Variable subtensor(const Operand& x, const std::vector<IndexItem>& items) {
+IndexItem::IndexItem(const IndexRange& range) : kind(Kind::Range) {
+  const auto bound = [](std::optional<std::int64_t> at) { return at ? std::optional<Operand>(*at) : std::nullopt; };
+  slice = {bound(range.start), bound(range.stop), bound(range.step)};
+}
+
+Variable Variable::operator[](const IndexItems& items) const {
+  Operand x(*this);
+  x.where = items.where;
+  return subtensor(x, items);
+}
+
+Variable Variable::operator()(const IndexItem& i, const IndexItem& j, Source where) const {
+  return (*this)[IndexItems({i, j}, where)];
+}
+
+Variable Variable::operator()(const IndexItem& i, const IndexItem& j, const IndexItem& k, Source where) const {
+  return (*this)[IndexItems({i, j, k}, where)];
+}
+
+Variable subtensor(const Operand& x, const IndexItems& items) {
   LocationScope here(x.where);
   const Steps steps = decompose_index(x.variable, items);
   const Variable part = steps.cut(steps.with_joined_axes(steps.expanded(x.variable)));
   return steps.broadcast(part).gathered(part);
 }
 
-Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y) {
+Variable set_subtensor(const Operand& x, const IndexItems& items, const Operand& y) {
   return updated(x, items, y, true);
 }
 
-Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y) {
+Variable inc_subtensor(const Operand& x, const IndexItems& items, const Operand& y) {
   return updated(x, items, y, false);
 }
 

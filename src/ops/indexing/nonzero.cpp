@@ -24,7 +24,7 @@ std::int64_t count_of(const Array& mask) {
 Array positions_in(const Array& mask) {
   const Array bytes = mask.contiguous();
   Array out = Array::empty(DType::Int64, Dims{count_of(bytes)});
-  bt_nonzero(bytes.size(), out.size(), bytes_of(bytes), out.data_as<std::int64_t>());
+  bt_nonzero(bytes.size(), out.size(), bytes_of(bytes), out.mutable_data_as<std::int64_t>());
   return out;
 }
 

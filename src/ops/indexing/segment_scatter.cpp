@@ -71,7 +71,7 @@ void SegmentScatter::perform(const Apply&, std::span<const Array> in, std::span<
   out[0] = Array::zeros(x.dtype(), {parts, width});
   visit_dtype(x.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T>) {
-      T* const to = out[0].data_as<T>();
+      T* const to = out[0].mutable_data_as<T>();
       for (std::int64_t part = 0; part < parts; ++part)
         for (std::int64_t k = at[part]; k < at[part + 1]; ++k) to[part * width + column[k]] += x.data_as<T>()[k];
     }

@@ -130,7 +130,7 @@ std::optional<Array> segment_sum_dependencies(const Apply&, int, InputDependenci
     for (std::int64_t k = 0; k < width; ++k) {
       for (std::int64_t i = begin; i < end; ++i)
         terms[std::size_t(i - begin)] = x.data_as<std::int64_t>()[i * width + k];
-      out.data_as<std::int64_t>()[part * width + k] = inputs.sets().united(terms);
+      out.mutable_data_as<std::int64_t>()[part * width + k] = inputs.sets().united(terms);
     }
   }
   return out;

@@ -581,7 +581,7 @@ std::vector<Sample> samples() {
     Array values = sample_values(DType::Float64, shape).copy();
     const std::int64_t n = shape.back(), count = product(shape) / std::max<std::int64_t>(n * n, 1);
     for (std::int64_t i = 0; i < count; ++i)
-      for (std::int64_t k = 0; k < n; ++k) values.data_as<double>()[(i * n + k) * n + k] = 12 + double(i + k);
+      for (std::int64_t k = 0; k < n; ++k) values.mutable_data_as<double>()[(i * n + k) * n + k] = 12 + double(i + k);
     return values;
   };
   const auto cholesky_of = [&](DType dtype, const Dims& type, const Dims& shape, bool lower = true) {

@@ -49,8 +49,8 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     out[0] = in[0].copy();
     const std::int64_t n = in[0].shape(0);
     const auto factor = [&]<class T>(T* data) { return runtime::cholesky(n, lower, when_nan(), data); };
-    const std::int64_t minor =
-        in[0].dtype() == DType::Float32 ? factor(out[0].data_as<float>()) : factor(out[0].data_as<double>());
+    const std::int64_t minor = in[0].dtype() == DType::Float32 ? factor(out[0].mutable_data_as<float>())
+                                                               : factor(out[0].mutable_data_as<double>());
     if (!minor) return;
     raise_linalg(
         cat("cholesky: the matrix is not positive definite: its leading minor of order ", minor, " is not positive"),
@@ -108,7 +108,7 @@ std::vector<Sample> cholesky_samples() {
   std::vector<Sample> out;
   const auto positive = [](std::int64_t n) {
     Array values = sample_values(DType::Float64, {n, n}).copy();
-    for (std::int64_t k = 0; k < n; ++k) values.data_as<double>()[k * n + k] = 3.0 * double(n) + double(k);
+    for (std::int64_t k = 0; k < n; ++k) values.mutable_data_as<double>()[k * n + k] = 3.0 * double(n) + double(k);
     return values;
   };
   const auto add = [&](DType dtype, const Dims& type, const Array& value, bool lower = true,
@@ -127,9 +127,9 @@ std::vector<Sample> cholesky_samples() {
   add(DType::Float64, {any, any}, Array::zeros(DType::Float64, {0, 0}));
   add(DType::Int64, {any, any}, positive(3));
   Array indefinite = positive(3);
-  indefinite.data_as<double>()[4] = -1;
+  indefinite.mutable_data_as<double>()[4] = -1;
   add(DType::Float64, {any, any}, indefinite, true, "nan", false);
-  indefinite.data_as<double>()[4] = std::nan("");
+  indefinite.mutable_data_as<double>()[4] = std::nan("");
   add(DType::Float64, {any, any}, indefinite, true, "nan", false);
   add(DType::Float64, {any, any}, indefinite, false, "raise_if_finite", false);
   return out;

@@ -45,7 +45,7 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
     const Array factor = in[0].contiguous();
     out[0] = in[1].copy();
     with_float(factor.dtype(),
-               [&]<class T>(T) { runtime::cholesky_gradient(n, factor.data_as<T>(), out[0].data_as<T>()); });
+               [&]<class T>(T) { runtime::cholesky_gradient(n, factor.data_as<T>(), out[0].mutable_data_as<T>()); });
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
@@ -94,7 +94,7 @@ std::vector<Sample> cholesky_gradient_samples() {
     const Array values = sample_values(DType::Float64, {n, n});
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j <= i; ++j)
-        factor.data_as<double>()[i * n + j] =
+        factor.mutable_data_as<double>()[i * n + j] =
             i == j ? 2 + double(i) / double(n) : values.data_as<double>()[i * n + j] / double(n);
     const Variable both[] = {sample_input(dtype, {any, any}, "factor"), sample_input(dtype, {any, any}, "g")};
     out.push_back({make_ref<CholeskyGradient>()->make_node(both),

@@ -38,11 +38,12 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     for (auto& each : out) each = Array::empty(a.dtype(), {});
     visit_dtype(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>) {
-        auto* rows = pivots.data_as<std::int32_t>();
+        auto* rows = pivots.mutable_data_as<std::int32_t>();
         if (outputs() == 1)
-          runtime::det(n, a.data_as<T>(), out[0].data_as<T>(), factor.data_as<T>(), rows);
+          runtime::det(n, a.data_as<T>(), out[0].mutable_data_as<T>(), factor.mutable_data_as<T>(), rows);
         else
-          runtime::slogdet(n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>(), factor.data_as<T>(), rows);
+          runtime::slogdet(n, a.data_as<T>(), out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
+                           factor.mutable_data_as<T>(), rows);
       }
     });
   }
@@ -140,7 +141,7 @@ std::vector<Sample> determinant_samples() {
   std::vector<Sample> out;
   const auto add = [&](DType dtype, const Dims& type, std::int64_t n, double more, bool smooth = true) {
     Array a = sample_values(DType::Float64, {n, n}).copy();
-    for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + (k + 1) % n] += more;
+    for (std::int64_t k = 0; k < n; ++k) a.mutable_data_as<double>()[k * n + (k + 1) % n] += more;
     const Variable x[] = {sample_input(dtype, type, "x")};
     out.push_back({make_ref<Kind>()->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };

@@ -377,7 +377,7 @@ Array product_dependencies(ElementSets& sets, const Factor& x, const Factor& y) 
       x.add_terms(i, nullptr, 0, terms);
       const ElementSets::Set row = sets.united(terms);
       for (std::int64_t j = 0; j < y.rows; ++j)
-        out.data_as<std::int64_t>()[i * y.rows + j] = sets.united(row, columns[std::size_t(j)]);
+        out.mutable_data_as<std::int64_t>()[i * y.rows + j] = sets.united(row, columns[std::size_t(j)]);
     }
     return out;
   }
@@ -386,7 +386,7 @@ Array product_dependencies(ElementSets& sets, const Factor& x, const Factor& y) 
       terms.clear();
       x.add_terms(i, &y, j, terms);
       y.add_terms(j, &x, i, terms);
-      out.data_as<std::int64_t>()[i * y.rows + j] = sets.united(terms);
+      out.mutable_data_as<std::int64_t>()[i * y.rows + j] = sets.united(terms);
     }
   return out;
 }

@@ -37,7 +37,7 @@ struct BlasMatrix {
 void product_into(const Array& out, const Array& x, const Array& y) {
   const std::int64_t m = x.shape(0), k = x.shape(1), n = y.shape(1);
   visit_dtype(x.dtype(), [&]<class T>() {
-    T* c = out.data_as<T>();
+    T* c = out.mutable_data_as<T>();
     if constexpr (is_half<T>) {
       throw InternalError("dot: float16 is computed in float32");
     } else if constexpr (std::is_floating_point_v<T>) {

@@ -41,8 +41,8 @@ class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
     if (vectors()) out[1] = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
       const T* x = a.template data_as<T>();
-      check(vectors() ? runtime::eigh<T>(n, lower, x, out[0].data_as<T>(), out[1].data_as<T>())
-                      : runtime::eigvalsh<T>(n, lower, x, out[0].data_as<T>()));
+      check(vectors() ? runtime::eigh<T>(n, lower, x, out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>())
+                      : runtime::eigvalsh<T>(n, lower, x, out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -134,7 +134,7 @@ std::vector<Sample> eigen_samples() {
   std::vector<Sample> out;
   const auto add = [&](DType dtype, const Dims& type, std::int64_t n, bool lower, bool smooth = true) {
     Array a = sample_values(DType::Float64, {n, n}).copy();
-    for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + k] += 5.0 * double(k);
+    for (std::int64_t k = 0; k < n; ++k) a.mutable_data_as<double>()[k * n + k] += 5.0 * double(k);
     const Variable x[] = {sample_input(dtype, type, "x")};
     out.push_back({make_ref<Kind>(lower)->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };

@@ -33,7 +33,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const Array a = in[0].contiguous();
     const std::int64_t n = a.shape(0);
     out[0] = Array::empty(a.dtype(), {n, n});
-    with_float(a.dtype(), [&]<class T>(T) { check(runtime::expm<T>(n, a.data_as<T>(), out[0].data_as<T>())); });
+    with_float(a.dtype(), [&]<class T>(T) { check(runtime::expm<T>(n, a.data_as<T>(), out[0].mutable_data_as<T>())); });
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
@@ -186,8 +186,9 @@ class ComplexExpm final : public ComplexDecomposition {
   std::vector<std::string> outputs() const override { return {"nn2"}; }
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
-    return with_float(dtype,
-                      [&]<class T>(T) { return runtime::complex_expm<T>(n, in[0].data_as<T>(), out[0].data_as<T>()); });
+    return with_float(dtype, [&]<class T>(T) {
+      return runtime::complex_expm<T>(n, in[0].data_as<T>(), out[0].mutable_data_as<T>());
+    });
   }
   std::string runtime_name() const override { return "complex_expm"; }
   const char* who() const override { return "expm"; }

@@ -84,7 +84,7 @@ class ExpmDerivative final : public DecompositionOp, public EmitsTensors {
     const std::int64_t n = a.shape(0);
     out[0] = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::expm_derivative<T>(n, e.shape(0), a.data_as<T>(), e.data_as<T>(), out[0].data_as<T>()));
+      check(runtime::expm_derivative<T>(n, e.shape(0), a.data_as<T>(), e.data_as<T>(), out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -148,7 +148,7 @@ class ComplexExpmDerivative final : public ComplexDecomposition {
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
       return runtime::complex_expm_derivative<T>(n, in[1].shape(0), in[0].data_as<T>(), in[1].data_as<T>(),
-                                                 out[0].data_as<T>());
+                                                 out[0].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return "complex_expm_derivative"; }

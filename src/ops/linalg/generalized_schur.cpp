@@ -6,6 +6,7 @@
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/lowering.hpp"
+#include "ops/option_names.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -59,9 +60,9 @@ class QZ final : public DecompositionOp, public EmitsTensors {
     out[4] = Array::empty(a.dtype(), {n, 2});
     out[5] = Array::empty(a.dtype(), {n});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::qz<T>(n, sort_number(sort), a.data_as<T>(), b.data_as<T>(), out[0].data_as<T>(),
-                           out[1].data_as<T>(), out[2].data_as<T>(), out[3].data_as<T>(), out[4].data_as<T>(),
-                           out[5].data_as<T>()));
+      check(runtime::qz<T>(n, sort_number(sort), a.data_as<T>(), b.data_as<T>(), out[0].mutable_data_as<T>(),
+                           out[1].mutable_data_as<T>(), out[2].mutable_data_as<T>(), out[3].mutable_data_as<T>(),
+                           out[4].mutable_data_as<T>(), out[5].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -102,7 +103,7 @@ class ComplexQZ final : public ComplexDecomposition {
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      const auto data = [&](std::size_t k) { return out[k].template data_as<T>(); };
+      const auto data = [&](std::size_t k) { return out[k].template mutable_data_as<T>(); };
       return runtime::complex_qz<T>(n, flags()[0], in[0].data_as<T>(), in[1].data_as<T>(), data(0), data(1), data(2),
                                     data(3), data(4), data(5));
     });
@@ -120,7 +121,7 @@ std::vector<Sample> samples_of(const Dims& tail) {
     for (auto length : tail) shape.push_back(length), any.push_back(length);
     const Variable inputs[] = {sample_input(dtype, any, "a"), sample_input(dtype, any, "b")};
     Array b = sample_values(DType::Float64, shape, 4).copy();
-    for (std::int64_t k = 0; k < n; ++k) b.data_as<double>()[product(tail) * (k * n + k)] += 7;
+    for (std::int64_t k = 0; k < n; ++k) b.mutable_data_as<double>()[product(tail) * (k * n + k)] += 7;
     out.push_back({make_ref<Op>(sort)->make_node(inputs), {sample_values(dtype, shape), b.astype(dtype)}, 1e-6, false});
   };
   add(DType::Float64, 3);
@@ -148,7 +149,8 @@ GeneralizedSchurForm complex_qz(const Variable& a, const Variable& b, const std:
   return {out[0], out[1], out[2], out[3], out[4], out[5]};
 }
 
-GeneralizedSchurForm qz(const Operand& a, const Operand& b, const std::string& sort) {
+GeneralizedSchurForm qz(const Operand& a, const Operand& b, EigenvalueOrder order) {
+  const std::string sort = option_name(order);
   const LocationScope here(a.where);
   const Variable inputs[] = {require_matrices("qz", a), require_matrices("qz", b)};
   if (any_complex({inputs[0], inputs[1]})) {

@@ -50,7 +50,7 @@ class MatrixPinv final : public DecompositionOp, public EmitsTensors {
     const std::int64_t m = a.shape(0), n = a.shape(1);
     out[0] = Array::empty(a.dtype(), {n, m});
     with_float(a.dtype(),
-               [&]<class T>(T) { check(runtime::pinv<T>(m, n, rcond, a.data_as<T>(), out[0].data_as<T>())); });
+               [&]<class T>(T) { check(runtime::pinv<T>(m, n, rcond, a.data_as<T>(), out[0].mutable_data_as<T>())); });
   }
   bool emit(Lowering& to, const Apply& node) const override {
     call_runtime(
@@ -118,8 +118,8 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
     out[1] = Array::empty(DType::Int64, {});
     out[2] = Array::empty(a.dtype(), {std::min(m, n)});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::lstsq<T>(m, n, k, rcond, a.data_as<T>(), b.data_as<T>(), out[0].data_as<T>(),
-                              out[1].data_as<std::int64_t>(), out[2].data_as<T>()));
+      check(runtime::lstsq<T>(m, n, k, rcond, a.data_as<T>(), b.data_as<T>(), out[0].mutable_data_as<T>(),
+                              out[1].mutable_data_as<std::int64_t>(), out[2].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -167,7 +167,7 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
 
 Array tall_values(const Dims& shape) {
   Array a = sample_values(DType::Float64, shape).copy();
-  for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k) a.data_as<double>()[k * shape[1] + k] += 5;
+  for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k) a.mutable_data_as<double>()[k * shape[1] + k] += 5;
   return a;
 }
 

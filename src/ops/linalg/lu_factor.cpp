@@ -70,7 +70,8 @@ class LUFactor final : public DecompositionOp, public EmitsTensors {
     out[0] = Array::empty(a.dtype(), {m, n});
     out[1] = Array::empty(DType::Int32, {std::min(m, n)});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::lu_factor<T>(m, n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<std::int32_t>()));
+      check(runtime::lu_factor<T>(m, n, a.data_as<T>(), out[0].mutable_data_as<T>(),
+                                  out[1].mutable_data_as<std::int32_t>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -149,7 +150,7 @@ class PivotToPermutations final : public MatrixOp, public EmitsTensors {
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const Array pivots = in[0].contiguous();
     out[0] = Array::empty(DType::Int64, pivots.shape());
-    permute_by_pivots(pivots.size(), inverse, pivots.data_as<std::int32_t>(), out[0].data_as<std::int64_t>());
+    permute_by_pivots(pivots.size(), inverse, pivots.data_as<std::int32_t>(), out[0].mutable_data_as<std::int64_t>());
   }
   bool emit(Lowering& to, const Apply&) const override {
     to.call("bt_pivots", {to.shape_in(0)[0], to.pool().integer(inverse), InputData{0}, OutputData{0}});
@@ -168,7 +169,7 @@ std::vector<Sample> lu_samples() {
   const auto add = [&](DType dtype, const Dims& type, const Dims& shape, bool smooth = true) {
     Array a = sample_values(DType::Float64, shape).copy();
     for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k)
-      a.data_as<double>()[(k + 1) % shape[0] * shape[1] + k] += 9;
+      a.mutable_data_as<double>()[(k + 1) % shape[0] * shape[1] + k] += 9;
     const Variable x[] = {sample_input(dtype, type, "x")};
     out.push_back({make_ref<LUFactor>()->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };

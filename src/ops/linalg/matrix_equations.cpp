@@ -33,7 +33,8 @@ class SolveSylvester final : public DecompositionOp, public EmitsTensors {
     const std::int64_t m = a.shape(0), n = b.shape(0);
     out[0] = Array::empty(a.dtype(), {m, n});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::solve_sylvester<T>(m, n, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), out[0].data_as<T>()));
+      check(runtime::solve_sylvester<T>(m, n, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(),
+                                        out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -65,7 +66,7 @@ class SolveSylvester final : public DecompositionOp, public EmitsTensors {
 
 Array dominant(std::int64_t n, double more, int seed) {
   Array a = sample_values(DType::Float64, {n, n}, seed).copy();
-  for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + k] += more;
+  for (std::int64_t k = 0; k < n; ++k) a.mutable_data_as<double>()[k * n + k] += more;
   return a;
 }
 
@@ -109,18 +110,16 @@ Variable solve_continuous_lyapunov(const Operand& a, const Operand& q) {
   return solve_sylvester(x, is_complex(x) ? adjoint(x) : t(x), right);
 }
 
-Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::string& method) {
+Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, LyapunovMethod method) {
   const LocationScope here(a.where);
   const CallScope call("solve_discrete_lyapunov");
   const auto [x, right] =
       required_square_pair("solve_discrete_lyapunov", require_matrices("solve_discrete_lyapunov", a),
                            require_matrices("solve_discrete_lyapunov", q));
-  if (method != "direct" && method != "bilinear")
-    throw ValueError(cat("solve_discrete_lyapunov: expected method \"direct\" or \"bilinear\", got \"", method, "\""));
   const bool has_complex = any_complex({x, right});
   const DType dtype = has_complex ? promote(x.dtype(), right.dtype()) : matrix_dtype({&x, 1});
   const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, dtype);
-  if (method == "direct" && x.ndim() == 2 && right.ndim() == 2) {
+  if (method == LyapunovMethod::Direct && x.ndim() == 2 && right.ndim() == 2) {
     // (I - kron(A, conj(A))) vec(X) = vec(Q), by rows
     const Variable n = length_of(x, 0), all = lengths::mul(n, n);
     const Variable system = sub(eye(all, {}, 0, dtype), kron(x, is_complex(x) ? conj(x) : x));

@@ -8,6 +8,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/linalg/linalg_core.hpp"
+#include "ops/option_names.hpp"
 
 namespace bitale {
 
@@ -174,10 +175,8 @@ Variable norm_along(const Variable& x, double ord, int along, bool keepdims) {
 Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool keepdims) {
   const LocationScope here(given.where);
   Variable x = is_continuous(given.dtype()) ? given.variable : cast(given.variable, DType::Float64);
-  const auto* name = std::get_if<std::string>(&ord);
+  const auto* name = std::get_if<MatrixNorm>(&ord);
   const auto* number = std::get_if<double>(&ord);
-  if (name && *name != "fro" && *name != "nuc")
-    throw ValueError(cat("norm: expected ord \"fro\", \"nuc\", a number or None, got \"", *name, "\""));
   std::vector<int> axis;
   if (axes) {
     for (int each : *axes) axis.push_back(normal_axis(each, x.ndim(), "norm"));
@@ -191,7 +190,8 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     for (int each = 0; each < x.ndim(); ++each) axis.push_back(each);
   }
   if (axis.size() == 1) {
-    if (name) throw ValueError(cat("norm: ord \"", *name, "\" is of matrices; expected two axes, got one"));
+    if (name)
+      throw ValueError(cat("norm: ord \"", option_name(*name), "\" is of matrices; expected two axes, got one"));
     return norm_along(x, number ? *number : 2., axis[0], keepdims);
   }
   if (axis.size() > 2 && !name && !number) return sqrt(sum(squares(x), Axes{axis}, keepdims));
@@ -203,7 +203,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     const int low = std::min(axis[0], axis[1]), high = std::max(axis[0], axis[1]);
     return expand_dims(expand_dims(out, low), high);
   };
-  if (name ? *name == "fro" : !number) return kept(sqrt(sum(squares(x), Axes{axis})));
+  if (name ? *name == MatrixNorm::Frobenius : !number) return kept(sqrt(sum(squares(x), Axes{axis})));
   const auto by_singular_values = [&] {
     std::vector<int> order;
     for (int each = 0; each < x.ndim(); ++each)

@@ -8,6 +8,7 @@
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/lowering.hpp"
+#include "ops/option_names.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
@@ -78,13 +79,14 @@ class QR final : public DecompositionOp, public EmitsTensors {
     const std::int64_t m = a.shape(0), n = a.shape(1), k = std::min(m, n), complete = mode == "complete";
     const auto make = [&](std::size_t output, Dims shape, DType dtype) { out[output] = Array::empty(dtype, shape); };
     with_float(a.dtype(), [&]<class T>(T) {
-      const auto data = [&](std::size_t output) { return out[output].template data_as<T>(); };
+      const auto data = [&](std::size_t output) { return out[output].template mutable_data_as<T>(); };
       const T* x = a.template data_as<T>();
       if (mode == "raw") {
         make(0, {m, n}, a.dtype()), make(1, {k}, a.dtype()), make(2, {k, n}, a.dtype());
         if (!pivoting) return check(runtime::qr_raw<T>(m, n, x, data(0), data(1), data(2)));
         make(3, {n}, DType::Int32);
-        return check(runtime::qr_raw_pivoted<T>(m, n, x, data(0), data(1), data(2), out[3].data_as<std::int32_t>()));
+        return check(
+            runtime::qr_raw_pivoted<T>(m, n, x, data(0), data(1), data(2), out[3].mutable_data_as<std::int32_t>()));
       }
       if (mode == "r") {
         make(0, {k, n}, a.dtype());
@@ -93,7 +95,7 @@ class QR final : public DecompositionOp, public EmitsTensors {
       make(0, {m, complete ? m : k}, a.dtype()), make(1, {complete ? m : k, n}, a.dtype());
       if (!pivoting) return check(runtime::qr<T>(m, n, complete, x, data(0), data(1)));
       make(2, {n}, DType::Int32);
-      check(runtime::qr_pivoted<T>(m, n, complete, x, data(0), data(1), out[2].data_as<std::int32_t>()));
+      check(runtime::qr_pivoted<T>(m, n, complete, x, data(0), data(1), out[2].mutable_data_as<std::int32_t>()));
     });
   }
 
@@ -186,7 +188,7 @@ std::vector<Sample> qr_samples() {
   const auto add = [&](DType dtype, const Dims& type, const Dims& shape, const char* mode, bool pivoting = false,
                        bool smooth = true) {
     Array a = sample_values(DType::Float64, shape).copy();
-    for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k) a.data_as<double>()[k * shape[1] + k] += 6;
+    for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k) a.mutable_data_as<double>()[k * shape[1] + k] += 6;
     const Variable x[] = {sample_input(dtype, type, "x")};
     out.push_back(
         {make_ref<QR>(mode, pivoting)->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
@@ -213,13 +215,13 @@ REGISTER_OP(QR, "A matrix as an orthogonal one times an upper triangular one, by
 
 }  // namespace
 
-Variables qr(const Operand& x, const std::string& mode, bool pivoting) {
+Variables qr(const Operand& x, QrMode mode, bool pivoting) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("qr", x)};
-  const std::string name = mode == "full" ? "complete" : mode == "economic" ? "reduced" : mode;
+  const std::string name = option_name(mode);
   if (is_complex(inputs[0])) return complex_qr(inputs[0], name, pivoting);
-  if (pivoting && name == "r") {
-    const Variables all = qr(x, "reduced", true);
+  if (pivoting && mode == QrMode::R) {
+    const Variables all = qr(x, QrMode::Reduced, true);
     return {all[1], all[2]};
   }
   const auto op = make_ref<QR>(name, pivoting);

@@ -34,7 +34,7 @@ Variables cotangents_of(const Variable& of_a, const Variable& s, const Variable&
 Variables discrete_cotangents(std::span<const Variable> in, const Variable& x, const Variable& g) {
   const Variable &a = in[0], &b = in[1], bx = dot(adjoint(b), x);
   const Variable gain = solve(add(hermitian_part(in[3]), dot(bx, b)), dot(bx, a)), closed = sub(a, dot(b, gain));
-  const Variable s = solve_discrete_lyapunov(closed, hermitian_part(g), "bilinear");
+  const Variable s = solve_discrete_lyapunov(closed, hermitian_part(g));
   const Variable once = dot(dot(x, closed), s);
   return cotangents_of(add(once, once), s, gain);
 }
@@ -70,7 +70,7 @@ class RiccatiOp : public DecompositionOp, public EmitsTensors {
     out[0] = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
       const auto solve = is_discrete() ? runtime::solve_discrete_are<T> : runtime::solve_continuous_are<T>;
-      check(solve(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(), out[0].data_as<T>()));
+      check(solve(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(), out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -133,7 +133,7 @@ class ComplexRiccatiOp : public ComplexDecomposition {
       const auto solve =
           is_discrete() ? runtime::complex_solve_discrete_are<T> : runtime::complex_solve_continuous_are<T>;
       return solve(n, in[1].shape(1), in[0].data_as<T>(), in[1].data_as<T>(), in[2].data_as<T>(), in[3].data_as<T>(),
-                   out[0].data_as<T>());
+                   out[0].mutable_data_as<T>());
     });
   }
   std::string runtime_name() const override { return cat("complex_", who()); }
@@ -167,7 +167,7 @@ std::vector<Sample> riccati_samples() {
     Array x = Array::zeros(DType::Float64, of_pairs ? Dims{rows, columns, 2} : Dims{rows, columns});
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j) {
-        double* const at = x.data_as<double>() + (i * columns + j) * parts;
+        double* const at = x.mutable_data_as<double>() + (i * columns + j) * parts;
         at[0] = real(i, j);
         if (of_pairs) at[1] = 0.125 * double(i - j);
       }

@@ -7,6 +7,7 @@
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/lowering.hpp"
+#include "ops/option_names.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
@@ -42,7 +43,8 @@ class Schur final : public DecompositionOp, public EmitsTensors {
     const std::int64_t n = a.shape(0);
     for (auto& each : out) each = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::schur<T>(n, sort_number(), a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>()));
+      check(runtime::schur<T>(n, sort_number(), a.data_as<T>(), out[0].mutable_data_as<T>(),
+                              out[1].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -93,7 +95,8 @@ REGISTER_OP(Schur, "A matrix as an orthogonal one, a quasi-triangular one and th
 
 }  // namespace
 
-SchurForm schur(const Operand& x, const std::string& sort) {
+SchurForm schur(const Operand& x, EigenvalueOrder order) {
+  const std::string sort = option_name(order);
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("schur", x)};
   if (is_complex(inputs[0])) return complex_schur(inputs[0], sort);

@@ -47,8 +47,8 @@ class Solve final : public MatrixOp, public EmitsTensors {
     std::int64_t zero_pivot = 0;
     visit_dtype(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
-        zero_pivot = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].data_as<T>(),
-                                    factor.data_as<T>(), pivots.data_as<std::int32_t>());
+        zero_pivot = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].mutable_data_as<T>(),
+                                    factor.mutable_data_as<T>(), pivots.mutable_data_as<std::int32_t>());
     });
     if (zero_pivot)
       raise_linalg(cat("solve: the matrix is singular: no pivot is left in row ", zero_pivot - 1),
@@ -119,7 +119,7 @@ std::vector<Sample> solve_samples() {
   const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool trans,
                        bool smooth = true, const char* on_error = "raise") {
     Array a = sample_values(DType::Float64, {n, n}).copy();  // pivots are not on the diagonal
-    for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + (k + 1) % n] += 3 * double(n);
+    for (std::int64_t k = 0; k < n; ++k) a.mutable_data_as<double>()[k * n + (k + 1) % n] += 3 * double(n);
     const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, b_type, "b")};
     out.push_back({make_ref<Solve>(trans, int(b_type.size()), on_error)->make_node(both),
                    {a.astype(dtype), sample_values(dtype, b_shape, 1)},
@@ -144,32 +144,29 @@ std::vector<Sample> solve_samples() {
 // A matrix of which one triangle is read is completed; bands use the real matrix of twice the length
 // (complex_matrices.hpp).
 Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions& options, int b_ndim) {
-  const std::string& kind = options.assume_a;
-  const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
+  const Assume kind = options.assume_a;
   const auto general = [&](const Variable& matrix) {
     return complex_solve(matrix, b, options.transposed, b_ndim, options.on_error);
   };
-  if (kind == "lower triangular" || kind == "upper triangular")
+  if (kind == Assume::LowerTriangular || kind == Assume::UpperTriangular)
     return solve_triangular(a, b,
-                            {.lower = kind == "lower triangular",
+                            {.lower = kind == Assume::LowerTriangular,
                              .trans = options.transposed,
                              .b_ndim = b_ndim,
                              .on_error = options.on_error});
-  if (is("gen", "general")) return general(a);
-  if (is("sym", "symmetric")) return general(mirrored(required_square("solve", a), options.lower));
-  if (is("her", "hermitian")) return general(hermitian(required_square("solve", a), options.lower));
-  if (is("pos", "positive definite")) {  // its transpose is the conjugate, with the conjugate factor
+  if (kind == Assume::General) return general(a);
+  if (kind == Assume::Symmetric) return general(mirrored(required_square("solve", a), options.lower));
+  if (kind == Assume::Hermitian) return general(hermitian(required_square("solve", a), options.lower));
+  if (kind == Assume::PositiveDefinite) {  // its transpose is the conjugate, with the conjugate factor
     const Variable factor = cholesky(a, options.lower, options.on_error);
     return cho_solve(options.transposed ? conj(factor) : factor, options.lower, b, b_ndim);
   }
-  if (kind != "diagonal" && kind != "tridiagonal" && kind != "banded")
-    return solve(real(a), real(b), options);  // which reports what is expected
-  const int width = kind == "diagonal" ? 0 : 1;
-  const Variable matrix = kind == "banded" ? a : triu(tril(a, width), -width);
+  const int width = kind == Assume::Diagonal ? 0 : 1;
+  const Variable matrix = kind == Assume::Banded ? a : triu(tril(a, width), -width);
   if (options.on_error == OnError::Nan) return general(matrix);
   const Variable square = required_square("solve", matrix);
   const Variable blocks = as_blocks(options.transposed ? matrix_transpose(square) : square);
-  return of_columns(solve(blocks, as_columns(b, b_ndim), {.assume_a = "banded", .b_ndim = b_ndim}), b_ndim);
+  return of_columns(solve(blocks, as_columns(b, b_ndim), {.assume_a = Assume::Banded, .b_ndim = b_ndim}), b_ndim);
 }
 
 REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",
@@ -183,8 +180,8 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
     throw ShapeError(cat("solve: expected a matrix a and a vector or matrix b, or batches of them, got ",
                          a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
                          b.ndim()));
-  const std::string& kind = options.assume_a;
-  const CallScope call(kind == "gen" || kind == "general" ? nullptr : "solve");
+  const Assume kind = options.assume_a;
+  const CallScope call(kind == Assume::General ? nullptr : "solve");
   const int b_ndim = core_ndim(options.b_ndim, b.variable);
   if (any_complex({a.variable, b.variable})) {
     const auto [left, right] = in_common_dtype(a.variable, b.variable);
@@ -199,34 +196,28 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
     return apply_matrices(make_ref<Solve>(transposed, b_ndim, on_error_name(options.on_error)), inputs);
   };
   const auto diagonal_of = [&](int k) { return diagonal(a, k, a.ndim() - 2, a.ndim() - 1); };
-  if (kind == "gen" || kind == "general") return general(a.variable, options.transposed);
-  if (kind == "banded")
+  if (kind == Assume::General) return general(a.variable, options.transposed);
+  if (kind == Assume::Banded)
     return solve_structured("banded", a.variable, b.variable, b_ndim, options.transposed, options.on_error);
-  if (kind == "pos" || kind == "positive definite")
+  if (kind == Assume::PositiveDefinite)
     return cho_solve(cholesky(a, options.lower, options.on_error), options.lower, b, b_ndim);
-  if (kind == "lower triangular") return triangular(true);
-  if (kind == "upper triangular") return triangular(false);
-  if (kind == "sym" || kind == "symmetric" || kind == "her" || kind == "hermitian")
+  if (kind == Assume::LowerTriangular) return triangular(true);
+  if (kind == Assume::UpperTriangular) return triangular(false);
+  if (kind == Assume::Symmetric || kind == Assume::Hermitian)
     return solve_structured("symmetric", mirrored(required_square("solve", a.variable), options.lower), b.variable,
                             b_ndim, false, options.on_error);
   // Elements outside the diagonals are not read; for a singular matrix only the general solver gives nan.
   const bool has_nan = options.on_error == OnError::Nan;
-  if (kind == "diagonal") {
+  if (kind == Assume::Diagonal) {
     const Variable d = diagonal_of(0);
     if (has_nan) return general(mul(expand_dims(d, d.ndim()), eye(length_of(d, d.ndim() - 1))), false);
     const Variable beside = zeros_like(diagonal_of(1));
     return solve_tridiagonal(beside, d, beside, b, b_ndim);
   }
-  if (kind == "tridiagonal") {
-    require_square("solve", a.variable);
-    if (has_nan) return general(triu(tril(a, 1), -1), options.transposed);
-    const int below = options.transposed ? 1 : -1;
-    return solve_tridiagonal(diagonal_of(below), diagonal_of(0), diagonal_of(-below), b, b_ndim);
-  }
-  throw ValueError(
-      cat("solve: expected assume_a \"gen\", \"sym\", \"her\", \"pos\", \"diagonal\", \"tridiagonal\", \"banded\", "
-          "\"lower triangular\" or \"upper triangular\", got \"",
-          kind, "\""));
+  require_square("solve", a.variable);
+  if (has_nan) return general(triu(tril(a, 1), -1), options.transposed);
+  const int below = options.transposed ? 1 : -1;
+  return solve_tridiagonal(diagonal_of(below), diagonal_of(0), diagonal_of(-below), b, b_ndim);
 }
 
 Variable inv(const Operand& a) {

@@ -58,8 +58,8 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
     with_float(a.dtype(), [&]<class T>(T) {
       const bool as_nan = on_error == "nan";
       const T* x = a.template data_as<T>();
-      T *const b = out[0].template data_as<T>(), *const room = factor.template data_as<T>();
-      auto* const rows = pivots.data_as<std::int32_t>();
+      T *const b = out[0].template mutable_data_as<T>(), *const room = factor.template mutable_data_as<T>();
+      auto* const rows = pivots.mutable_data_as<std::int32_t>();
       const std::int64_t status = is_banded() ? runtime::solve_by_bands<T>(n, k, trans, as_nan, x, b, room, rows)
                                               : runtime::solve_symmetric<T>(n, k, as_nan, x, b, room, rows);
       if (status > 0) no_pivot(who(), status);
@@ -139,8 +139,8 @@ class SolveBanded final : public DecompositionOp {
     const Array pivots = Array::empty(DType::Int32, {n});
     with_float(ab.dtype(), [&]<class T>(T) {
       const std::int64_t status =
-          runtime::solve_banded<T>(n, k, below, above, trans, ab.data_as<T>(), out[0].data_as<T>(), bands.data_as<T>(),
-                                   pivots.data_as<std::int32_t>());
+          runtime::solve_banded<T>(n, k, below, above, trans, ab.data_as<T>(), out[0].mutable_data_as<T>(),
+                                   bands.mutable_data_as<T>(), pivots.mutable_data_as<std::int32_t>());
       if (status > 0) no_pivot(who(), status);
       check(status);
     });
@@ -198,7 +198,7 @@ Array banded_values(DType dtype, std::int64_t n, std::int64_t below, std::int64_
   Array a = Array::zeros(DType::Float64, {n, n});
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = std::max<std::int64_t>(0, i - below); j <= std::min(n - 1, i + above); ++j)
-      a.data_as<double>()[i * n + j] =
+      a.mutable_data_as<double>()[i * n + j] =
           i == j ? 6. + double(i % 5) : 0.25 * double(symmetric ? 1 + (i + j) % 4 : 1 + (2 * i + j) % 5);
   return a.astype(dtype);
 }
@@ -235,7 +235,7 @@ std::vector<Sample> banded_samples() {
                        bool trans = false, bool smooth = true) {
     const Variable inputs[] = {sample_input(dtype, {any, any}, "ab"), sample_input(dtype, {any, any}, "b")};
     Array ab = sample_values(DType::Float64, {below + above + 1, n}).copy();
-    for (std::int64_t j = 0; j < n; ++j) ab.data_as<double>()[above * n + j] = 9. + double(j % 3);
+    for (std::int64_t j = 0; j < n; ++j) ab.mutable_data_as<double>()[above * n + j] = 9. + double(j % 3);
     out.push_back({make_ref<SolveBanded>(below, above, trans)->make_node(inputs),
                    {ab.astype(dtype), sample_values(dtype, {n, k}, 1)},
                    1e-6,

@@ -51,8 +51,9 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     const auto solve = [&]<class T>(const T* matrix, T* b) {
       return runtime::solve_triangular(n, columns, lower, trans, unit_diagonal, on_error == "nan", matrix, b);
     };
-    const std::int64_t zero_row = a.dtype() == DType::Float32 ? solve(a.data_as<float>(), out[0].data_as<float>())
-                                                              : solve(a.data_as<double>(), out[0].data_as<double>());
+    const std::int64_t zero_row = a.dtype() == DType::Float32
+                                      ? solve(a.data_as<float>(), out[0].mutable_data_as<float>())
+                                      : solve(a.data_as<double>(), out[0].mutable_data_as<double>());
     if (zero_row)
       raise_linalg(cat("solve_triangular: the matrix is singular: its diagonal is 0 in row ", zero_row - 1),
                    "on_error=\"nan\" gives a solution that is all nan instead");
@@ -136,7 +137,7 @@ std::vector<Sample> solve_triangular_samples() {
   std::vector<Sample> out;
   const auto regular = [](std::int64_t n) {
     Array values = sample_values(DType::Float64, {n, n}).copy();
-    for (std::int64_t k = 0; k < n; ++k) values.data_as<double>()[k * n + k] = double(n) + double(k);
+    for (std::int64_t k = 0; k < n; ++k) values.mutable_data_as<double>()[k * n + k] = double(n) + double(k);
     return values;
   };
   const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool lower, bool trans,

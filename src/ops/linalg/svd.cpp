@@ -58,12 +58,13 @@ class SVD final : public DecompositionOp, public EmitsTensors {
       const T* x = a.template data_as<T>();
       if (!compute_uv) {
         out[0] = Array::empty(dtype, {k});
-        return check(runtime::svdvals<T>(m, n, x, out[0].data_as<T>()));
+        return check(runtime::svdvals<T>(m, n, x, out[0].mutable_data_as<T>()));
       }
       out[0] = Array::empty(dtype, {m, full_matrices ? m : k});
       out[1] = Array::empty(dtype, {k});
       out[2] = Array::empty(dtype, {full_matrices ? n : k, n});
-      check(runtime::svd<T>(m, n, full_matrices, x, out[0].data_as<T>(), out[1].data_as<T>(), out[2].data_as<T>()));
+      check(runtime::svd<T>(m, n, full_matrices, x, out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
+                            out[2].mutable_data_as<T>()));
     });
   }
 
@@ -142,7 +143,7 @@ std::vector<Sample> svd_samples() {
   const auto add = [&](DType dtype, const Dims& type, const Dims& shape, bool full, bool uv, bool smooth = true) {
     Array a = sample_values(DType::Float64, shape).copy();
     for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k)
-      a.data_as<double>()[k * shape[1] + k] += 3.0 * double(k + 1);
+      a.mutable_data_as<double>()[k * shape[1] + k] += 3.0 * double(k + 1);
     const Variable x[] = {sample_input(dtype, type, "x")};
     out.push_back({make_ref<SVD>(full, uv)->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };

@@ -45,8 +45,9 @@ class SolveTridiagonal final : public DecompositionOp, public EmitsTensors {
     out[0] = in[3].copy();
     const Array work = Array::empty(d.dtype(), {4 * n});
     with_float(d.dtype(), [&]<class T>(T) {
-      const std::int64_t zero_pivot = runtime::solve_tridiagonal<T>(
-          n, k, lower.data_as<T>(), d.data_as<T>(), upper.data_as<T>(), out[0].data_as<T>(), work.data_as<T>());
+      const std::int64_t zero_pivot =
+          runtime::solve_tridiagonal<T>(n, k, lower.data_as<T>(), d.data_as<T>(), upper.data_as<T>(),
+                                        out[0].mutable_data_as<T>(), work.mutable_data_as<T>());
       if (zero_pivot) throw LinAlgError(cat("solve: the matrix is singular: no pivot is left in row ", zero_pivot - 1));
     });
   }

@@ -106,8 +106,9 @@ class LUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsTensor
     out[4] = Array::empty(DType::Int32, {n});
     with_float(d.dtype(), [&]<class T>(T) {
       const auto factor = has_pairs ? runtime::complex_tridiagonal_lu_factor<T> : runtime::tridiagonal_lu_factor<T>;
-      check(factor(n, lower.data_as<T>(), d.data_as<T>(), upper.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>(),
-                   out[2].data_as<T>(), out[3].data_as<T>(), out[4].data_as<std::int32_t>()));
+      check(factor(n, lower.data_as<T>(), d.data_as<T>(), upper.data_as<T>(), out[0].mutable_data_as<T>(),
+                   out[1].mutable_data_as<T>(), out[2].mutable_data_as<T>(), out[3].mutable_data_as<T>(),
+                   out[4].mutable_data_as<std::int32_t>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -180,8 +181,9 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
     out[0] = in[5].copy();
     with_float(out[0].dtype(), [&]<class T>(T) {
       const auto solve = has_pairs ? runtime::complex_tridiagonal_lu_solve<T> : runtime::tridiagonal_lu_solve<T>;
-      const std::int64_t status = solve(n, k, trans, own[0].data_as<T>(), own[1].data_as<T>(), own[2].data_as<T>(),
-                                        own[3].data_as<T>(), own[4].data_as<std::int32_t>(), out[0].data_as<T>());
+      const std::int64_t status =
+          solve(n, k, trans, own[0].data_as<T>(), own[1].data_as<T>(), own[2].data_as<T>(), own[3].data_as<T>(),
+                own[4].data_as<std::int32_t>(), out[0].mutable_data_as<T>());
       if (status > 0) throw LinAlgError(cat(who(), ": the matrix is singular: no pivot is left in row ", status - 1));
       check(status);
     });

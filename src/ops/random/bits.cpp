@@ -63,7 +63,7 @@ class RandomBits final : public Op, public StateReader, public EmitsTensors {
       if (shape.back() < 0) throw ValueError(cat("RandomBits: negative length ", shape.back(), " of dimension ", axis));
     }
     out[0] = in[0].copy();
-    std::uint64_t* state = out[0].data_as<std::uint64_t>();
+    std::uint64_t* state = out[0].mutable_data_as<std::uint64_t>();
     const std::uint64_t key = threefry::draw_key(state, std::uint64_t(word));
     ++state[1];
     out[1] = Array::empty(node.output(1).dtype(), shape);
@@ -71,9 +71,10 @@ class RandomBits final : public Op, public StateReader, public EmitsTensors {
     for (std::uint64_t i = 0; i < size; ++i) {
       const std::uint64_t bits = threefry::block(key, i);
       if (form_ == BitsForm::bits)
-        out[1].data_as<std::uint64_t>()[i] = bits;
+        out[1].mutable_data_as<std::uint64_t>()[i] = bits;
       else
-        out[1].data_as<double>()[i] = form_ == BitsForm::unit ? threefry::unit(bits) : threefry::open_unit(bits);
+        out[1].mutable_data_as<double>()[i] =
+            form_ == BitsForm::unit ? threefry::unit(bits) : threefry::open_unit(bits);
     }
   }
 

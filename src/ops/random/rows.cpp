@@ -119,7 +119,7 @@ class RandomRows final : public Op {
     const auto generator = std::int64_t(as_random(node.input(0).type())->generator);
     const auto real = [&](std::size_t k) { return static_cast<const double*>(kept[k].data()); };
     const auto whole = [&](std::size_t k) { return static_cast<const std::int64_t*>(kept[k].data()); };
-    auto* words = state.data_as<std::uint64_t>();
+    auto* words = state.mutable_data_as<std::uint64_t>();
     auto* to = static_cast<std::int64_t*>(values.mutable_data());
     std::int64_t failed = 0;
     if (distribution == "dirichlet")

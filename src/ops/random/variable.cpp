@@ -96,7 +96,8 @@ class RandomVariable final : public Op, public Expansion {
     }
     Array state = in[0].copy(), values = Array::empty(of_.result, shape);
     const BitGenerator generator = as_random(node.input(0).type())->generator;
-    if (of_.draw(of_, generator, state.data_as<std::uint64_t>(), values.size(), columns, values.mutable_data())) {
+    if (of_.draw(of_, generator, state.mutable_data_as<std::uint64_t>(), values.size(), columns,
+                 values.mutable_data())) {
       check_parameters(domain_named(distribution), kept, shape);
       throw InternalError(cat(distribution, ": the sampler rejected parameters that are in the domain"));
     }
@@ -233,8 +234,8 @@ std::vector<Sample> random_variable_samples() {
     const Variable rng(type, "rng");
     Array state = Array::zeros(DType::UInt64, type->storage()->shape);
     for (std::int64_t i = 0; i < state.size(); ++i)
-      state.data_as<std::uint64_t>()[i] = std::uint64_t(i + 3) * 0x9E3779B97F4A7C15u | 1;
-    auto* words = state.data_as<std::uint64_t>();
+      state.mutable_data_as<std::uint64_t>()[i] = std::uint64_t(i + 3) * 0x9E3779B97F4A7C15u | 1;
+    auto* words = state.mutable_data_as<std::uint64_t>();
     if (generator == BitGenerator::MT19937) words[312] = 623;
     if (generator == BitGenerator::Threefry)
       words[1] = 5;

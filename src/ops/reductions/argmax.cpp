@@ -76,7 +76,7 @@ void Argmax::perform(const Apply&, std::span<const Array> in, std::span<Array> o
   Region kept;
   for (int other = 0; other < x.ndim(); ++other)
     if (other != along) kept.add_axis(x.shape(other), x.strides()[std::size_t(other)]);
-  std::int64_t* to = result.data_as<std::int64_t>();
+  std::int64_t* to = result.mutable_data_as<std::int64_t>();
   const char* const data = static_cast<const char*>(x.data());
   visit_dtype(x.dtype(), [&]<class T>() {
     for_each_position(

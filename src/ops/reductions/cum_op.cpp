@@ -247,7 +247,7 @@ std::optional<Array> cum_op_dependencies(const Apply& node, int, InputDependenci
   const Dims& lengths = out.shape();
   std::int64_t step = 1;
   for (std::size_t k = axis + 1; k < lengths.size(); ++k) step *= lengths[k];
-  auto* const sets = out.data_as<std::int64_t>();
+  auto* const sets = out.mutable_data_as<std::int64_t>();
   const std::int64_t limit = inputs.sets().size() + max_accumulated_elements;
   for (std::int64_t k = 0; k < out.size(); ++k) {
     if (k / step % lengths[axis] > 0) sets[k] = inputs.sets().united(sets[k - step], sets[k]);

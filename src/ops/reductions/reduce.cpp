@@ -123,7 +123,7 @@ void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
   const Regions regions = split(op, x);
   const Reducer<combiner, T, Acc> reducer{regions.reduced};
   const char* const data = static_cast<const char*>(x.data());
-  Acc* to = out.data_as<Acc>();
+  Acc* to = out.mutable_data_as<Acc>();
   for_each_position(regions.kept, [&](std::int64_t offset) { *to++ = reducer.all(data + offset); });
 }
 
@@ -304,7 +304,7 @@ Array complex_product(const CAReduce& op, const Array& x) {
     Dims shape = rest.shape();
     shape.erase(std::size_t(axis));
     const Array out = Array::full(DType::Complex128, shape, 1).contiguous();
-    auto* products = out.data_as<std::complex<double>>();
+    auto* products = out.mutable_data_as<std::complex<double>>();
     for (std::int64_t k = 0; k < rest.shape(axis); ++k) {
       const Array slice = rest.take_index(axis, k).contiguous();
       const auto* factors = slice.data_as<std::complex<double>>();

@@ -33,7 +33,7 @@ class StepInputs {
       terms_.clear();
       for (const std::int64_t number : inner_.sets.elements(given.data_as<Set>()[k]))
         terms_.push_back(sets_[std::size_t(number)]);
-      out.data_as<Set>()[k] = sets.united(terms_);
+      out.mutable_data_as<Set>()[k] = sets.united(terms_);
     }
     return out;
   }
@@ -103,7 +103,7 @@ std::optional<Array> scan_dependencies(const Apply& node, int output, InputDepen
     if (layout.has_until && !is_trace) {
       const Array& now = states[std::size_t(output)];
       for (std::int64_t k = 0; k < now.size(); ++k) {
-        Set& end = ends.data_as<Set>()[k];
+        Set& end = ends.mutable_data_as<Set>()[k];
         end = inputs.sets().united(end, now.data_as<Set>()[k]);
       }
     }

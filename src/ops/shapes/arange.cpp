@@ -175,7 +175,7 @@ void ARange::perform(const Apply& node, std::span<const Array> in, std::span<Arr
   out[0] = Array::empty(dtype, Dims{length});
   const Array start = in[0].astype(dtype), step = in[2].astype(dtype);
   visit_dtype(dtype, [&]<class T>() {
-    T* values = out[0].data_as<T>();
+    T* values = out[0].mutable_data_as<T>();
     const T first = *start.data_as<T>(), by = *step.data_as<T>();
     for (std::int64_t i = 0; i < length; ++i) {
       if constexpr (is_half<T>)

@@ -217,15 +217,13 @@ Variables ogrid(const std::vector<Slice>& slices) {
 
 Variables mgrid(const std::vector<Slice>& slices) { return broadcast_arrays(Operands(ogrid(slices))); }
 
-Variables meshgrid(const Operands& xi, bool sparse, std::string_view indexing) {
-  if (indexing != "xy" && indexing != "ij")
-    throw ValueError(cat("meshgrid: expected indexing \"xy\" or \"ij\", got \"", indexing, "\""));
+Variables meshgrid(const Operands& xi, bool sparse, GridIndexing indexing) {
   const LocationScope here(xi.where);
   const std::size_t rank = xi.variables.size();
   Variables out;
   for (std::size_t k = 0; k < rank; ++k) {
     std::vector<int> order(rank, new_axis);
-    order[indexing == "xy" && rank > 1 && k < 2 ? 1 - k : k] = 0;
+    order[indexing == GridIndexing::Cartesian && rank > 1 && k < 2 ? 1 - k : k] = 0;
     out.push_back(dimshuffle(flatten(xi.variables[k]), order));
   }
   return sparse ? out : broadcast_arrays(Operands(out));

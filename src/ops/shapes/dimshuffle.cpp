@@ -215,7 +215,7 @@ Variable dimshuffle(const Operand& x, const std::vector<int>& order) {
   return (*op)({is_known ? x.variable : specify_shape(x, lengths)});
 }
 
-Variable transpose(const Operand& x, const std::optional<std::vector<int>>& axes) {
+Variable transpose(const Operand& x, const Axes& axes) {
   LocationScope here(x.where);
   const int ndim = x.ndim();
   std::vector<int> order;

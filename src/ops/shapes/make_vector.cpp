@@ -93,7 +93,7 @@ std::optional<Array> make_vector_dependencies(const Apply& node, int, InputDepen
   Array out = Array::zeros(DType::Int64, inputs.lengths());
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
     if (const std::optional<Array> given = inputs.of(int(i)))
-      out.data_as<std::int64_t>()[i] = given->data_as<std::int64_t>()[0];
+      out.mutable_data_as<std::int64_t>()[i] = given->data_as<std::int64_t>()[0];
   return out;
 }
 const RegisterDependencies register_make_vector_dependencies("MakeVector", make_vector_dependencies);

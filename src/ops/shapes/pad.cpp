@@ -3,7 +3,6 @@
 #include "bitale/ops/arrange.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "bitale/core/error.hpp"
@@ -13,6 +12,7 @@
 #include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/option_names.hpp"
 
 namespace bitale {
 
@@ -48,12 +48,12 @@ Variable edge_of(const Variable& x, int axis, int index) {
 }
 
 // For each index along the padded axis, which of the n elements it repeats.
-Variable repeated_indices(const std::string& mode, const Variable& n, const Variable& before, const Variable& after) {
+Variable repeated_indices(PadMode mode, const Variable& n, const Variable& before, const Variable& after) {
   const Variable total = lengths::add(lengths::add(before, n), after), one = int64_constant(1);
   const Variable index = sub(arange(total), before), last = sub(n, one);
-  if (mode == "edge") return clip(index, int64_constant(0), last);
-  if (mode == "wrap") return mod(index, n);
-  const bool reflects = mode == "reflect";  // the edge element occurs once, in "symmetric" twice
+  if (mode == PadMode::Edge) return clip(index, int64_constant(0), last);
+  if (mode == PadMode::Wrap) return mod(index, n);
+  const bool reflects = mode == PadMode::Reflect;  // the edge element occurs once, in "symmetric" twice
   const Variable period = reflects ? lengths::max(mul(int64_constant(2), last), one) : mul(int64_constant(2), n);
   const Variable within = mod(index, period);
   return switch_(lt(within, n), within, sub(reflects ? period : sub(period, one), within));
@@ -93,11 +93,11 @@ Variable repeated(const Variable& slice, int axis, const Variable& count) {
   return alloc(slice, Operands(lengths));
 }
 
-Variable statistic(const std::string& mode, const Variable& x, int axis) {
+Variable statistic(PadMode mode, const Variable& x, int axis) {
   const std::vector<int> axes{axis};
-  if (mode == "maximum") return max(x, axes, true);
-  if (mode == "minimum") return min(x, axes, true);
-  const Variable value = mode == "mean" ? mean(x, axes, true) : median(x, axes, true);
+  if (mode == PadMode::Maximum) return max(x, axes, true);
+  if (mode == PadMode::Minimum) return min(x, axes, true);
+  const Variable value = mode == PadMode::Mean ? mean(x, axes, true) : median(x, axes, true);
   return cast(is_discrete(x.dtype()) ? round(value) : value, x.dtype());
 }
 
@@ -114,19 +114,18 @@ Variable ramp(const Variable& edge, int axis, const Variable& value, const Varia
   return cast(is_discrete(edge.dtype()) ? trunc(values) : values, edge.dtype());
 }
 
-Variable formula(const Variable& x, const std::vector<Padding>& widths, const std::string& mode,
-                 const PadOptions& options) {
-  const bool mirrors = mode == "symmetric" || mode == "reflect";
+Variable formula(const Variable& x, const std::vector<Padding>& widths, PadMode mode, const PadOptions& options) {
+  const bool mirrors = mode == PadMode::Symmetric || mode == PadMode::Reflect;
   Variable out = x;
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const Variable before = width_of(of_axis(widths, axis).before), after = width_of(of_axis(widths, axis).after);
     if (known_integer(before) == 0 && known_integer(after) == 0) continue;
     const Variable n = length_of(out, axis);
     if (options.is_odd) {
-      out = mirrored_at_points(out, axis, before, after, mode == "reflect");
+      out = mirrored_at_points(out, axis, before, after, mode == PadMode::Reflect);
       continue;
     }
-    if (mode == "edge" || mode == "wrap" || mirrors) {
+    if (mode == PadMode::Edge || mode == PadMode::Wrap || mirrors) {
       std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
       items.push_back(IndexItem(repeated_indices(mode, n, before, after)));
       out = subtensor(out, items);
@@ -138,7 +137,7 @@ Variable formula(const Variable& x, const std::vector<Padding>& widths, const st
       const Padding& pair = of_axis(options.values, axis);
       return cast(first ? pair.before : pair.after, out.dtype());
     };
-    if (mode == "constant") {
+    if (mode == PadMode::Constant) {
       const auto filled = [&](bool first, const Variable& count) {
         Variables lengths = lengths_of(out);
         lengths[std::size_t(axis)] = count;
@@ -146,7 +145,7 @@ Variable formula(const Variable& x, const std::vector<Padding>& widths, const st
       };
       left = filled(true, before);
       right = filled(false, after);
-    } else if (mode == "linear_ramp") {
+    } else if (mode == PadMode::LinearRamp) {
       left = ramp(edge_of(out, axis, 0), axis, value_of(true), before, true);
       right = ramp(edge_of(out, axis, -1), axis, value_of(false), after, false);
     } else {
@@ -185,20 +184,14 @@ class LeavesOfPad {
   Variables given, own;
 };
 
-constexpr std::array<std::string_view, 10> modes{"constant", "edge",   "linear_ramp", "maximum",   "minimum",
-                                                 "mean",     "median", "wrap",        "symmetric", "reflect"};
-
 }  // namespace
 
-Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::string& mode, const PadOptions& options) {
+Variable pad(const Operand& x, const std::vector<Padding>& widths, PadMode mode, const PadOptions& options) {
   const LocationScope here(x.where);
-  if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
-    std::vector<std::string> known(modes.begin(), modes.end());
-    throw ValueError(cat("pad: expected a mode of ", join(known, ", "), ", got \"", mode, "\""));
-  }
-  const bool mirrors = mode == "symmetric" || mode == "reflect";
+  const bool mirrors = mode == PadMode::Symmetric || mode == PadMode::Reflect;
   if (options.is_odd && !mirrors)
-    throw ValueError(cat("pad: only modes \"symmetric\" and \"reflect\" mirror at points, got \"", mode, "\""));
+    throw ValueError(
+        cat("pad: only modes \"symmetric\" and \"reflect\" mirror at points, got \"", option_name(mode), "\""));
   if (options.is_odd && x.dtype() == DType::Bool)
     throw NotImplementedError("pad: reflections at points (\"odd\") of bools; cast them first");
   if (widths.empty() && x.ndim() > 0) throw ValueError("pad: expected widths");
@@ -219,7 +212,7 @@ Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::st
     padded = formula(inside, leaves.of(widths), mode, of_leaves);
   }
   if (padded.same_as(inside)) return x.variable;
-  OpFromGraphOptions op{.name = "Pad", .properties = {{"pad_mode", mode}}};
+  OpFromGraphOptions op{.name = "Pad", .properties = {{"pad_mode", std::string(option_name(mode))}}};
   if (mirrors) op.properties.emplace_back("reflect_type", std::string(options.is_odd ? "odd" : "even"));
   return apply_op(op_from_graph(leaves.own, {padded}, op), Operands(leaves.given))[0];
 }

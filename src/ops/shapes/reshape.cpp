@@ -278,7 +278,7 @@ Variable reshape(const Operand& given, const Operands& new_shape) {
     lengths.push_back(as_length(wanted[i], "reshape"));
     auto known = known_integer(lengths.back());
     all_known &= known.has_value();
-    values.data_as<std::int64_t>()[i] = known.value_or(0);
+    values.mutable_data_as<std::int64_t>()[i] = known.value_or(0);
   }
   return reshape(x, all_known ? constant(values) : make_vector(lengths, DType::Int64));
 }

@@ -87,7 +87,7 @@ class Convolve final : public Op, public EmitsTensors {
         for (std::int64_t i = 0; i < count; ++i)
           convolve_plane(x.data_as<T>() + matrix_index(node, 0, x.shape(), shape, batch, i) * sizes_x.count(), sizes_x,
                          y.data_as<T>() + matrix_index(node, 1, y.shape(), shape, batch, i) * sizes_y.count(), sizes_y,
-                         start, sizes, out[0].data_as<T>() + i * sizes.count());
+                         start, sizes, out[0].mutable_data_as<T>() + i * sizes.count());
       }
     });
   }

@@ -127,7 +127,7 @@ class RFFT final : public FourierOp {
     shape.push_back(2);
     out[0] = Array::empty(x.dtype(), shape);
     with_float(x.dtype(), [&]<class T>(T) {
-      check(runtime::rfft<T>(transforms_in(shape, shape.size() - 2), n, x.data_as<T>(), out[0].data_as<T>()));
+      check(runtime::rfft<T>(transforms_in(shape, shape.size() - 2), n, x.data_as<T>(), out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -182,7 +182,7 @@ class IRFFT final : public FourierOp {
     shape.back() = n;
     out[0] = Array::empty(z.dtype(), shape);
     with_float(z.dtype(), [&]<class T>(T) {
-      check(runtime::irfft<T>(transforms_in(shape, shape.size() - 1), n, z.data_as<T>(), out[0].data_as<T>()));
+      check(runtime::irfft<T>(transforms_in(shape, shape.size() - 1), n, z.data_as<T>(), out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
@@ -250,7 +250,8 @@ class FFT final : public FourierOp {
     require_elements(shape[batch]);
     out[0] = Array::empty(z.dtype(), shape);
     with_float(z.dtype(), [&]<class T>(T) {
-      check(runtime::fft<T>(transforms_in(shape, batch), shape[batch], inverse, z.data_as<T>(), out[0].data_as<T>()));
+      check(runtime::fft<T>(transforms_in(shape, batch), shape[batch], inverse, z.data_as<T>(),
+                            out[0].mutable_data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {

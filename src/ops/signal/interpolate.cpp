@@ -45,13 +45,13 @@ Variable on_line(const Points& p, const Variable& where) {
   return on_line_between(ends, as_float(where));
 }
 
-Variable on_step(const std::string& method, const Points& p, const Variable& where) {
+Variable on_step(InterpolationMethod method, const Points& p, const Variable& where) {
   const Variable zero = int64_constant(0), one = int64_constant(1), last = sub(length_of(p.x, 0), one);
   const Variable index = searchsorted(p.x, where);
-  if (method == "first") return values_at(p.y, clip(sub(index, one), zero, last));
-  if (method == "last") return values_at(p.y, clip(index, zero, last));
+  if (method == InterpolationMethod::First) return values_at(p.y, clip(sub(index, one), zero, last));
+  if (method == InterpolationMethod::Last) return values_at(p.y, clip(index, zero, last));
   const Variable high = clip(index, lengths::min(one, last), last), low = maximum(sub(high, one), zero);
-  if (method == "mean") return (values_at(p.y, low) + values_at(p.y, high)) / 2;
+  if (method == InterpolationMethod::Mean) return (values_at(p.y, low) + values_at(p.y, high)) / 2;
   return switch_(le(where - values_at(p.x, low), values_at(p.x, high) - where), values_at(p.y, low),
                  values_at(p.y, high));
 }
@@ -60,10 +60,7 @@ Variable on_step(const std::string& method, const Points& p, const Variable& whe
 
 std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Operand& y,
                                                       const InterpolationOptions& options) {
-  const std::string& method = options.method;
-  if (method != "linear" && method != "nearest" && method != "first" && method != "last" && method != "mean")
-    throw NotImplementedError(
-        cat("interpolate1d: method must be one of linear, nearest, first, last, mean, not \"", method, "\""));
+  const InterpolationMethod method = options.method;
   require_points(x, y, "interpolate1d");
   const Variable order = argsort(x);
   const Points points{values_at(x.variable, order), values_at(y.variable, order)};
@@ -78,10 +75,10 @@ std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Op
     const bool may_be_outside = !extrapolate && is_float(where.dtype());
     const Variable inside =
         may_be_outside ? switch_(or_(is_below, is_above), cast(first, where.dtype()), where) : where;
-    Variable out = method == "linear" ? on_line(points, inside) : on_step(method, points, where);
+    Variable out = method == InterpolationMethod::Linear ? on_line(points, inside) : on_step(method, points, where);
     if (!extrapolate) {
       // The last point's value is exact, without the rounding of the line; this includes a single point.
-      if (method == "linear") out = switch_(eq(where, last), values_at(points.y, -1), out);
+      if (method == InterpolationMethod::Linear) out = switch_(eq(where, last), values_at(points.y, -1), out);
       out = switch_(is_below, left, switch_(is_above, right, out));
     }
     return is_float(where.dtype()) ? switch_(isnan(where), where, out) : out;

@@ -68,7 +68,7 @@ Variable surrounded(const Variable& x, const TwoNumbers& by, const Operand& valu
   if (by == TwoNumbers{0, 0}) return x;
   std::vector<Padding> widths(std::size_t(x.ndim() - 2), Padding{0, 0});
   for (const int k : {0, 1}) widths.push_back({element(by, k), element(by, k)});
-  return pad(x, widths, "constant", {.values = {Padding{value, value}}});
+  return pad(x, widths, PadMode::Constant, {.values = {Padding{value, value}}});
 }
 
 int static_length_of(const Variable& x, int axis, const char* what) {

@@ -47,7 +47,7 @@ void SearchSorted::perform(const Apply&, std::span<const Array> in, std::span<Ar
       throw InternalError("searchsorted: float16 is cast");
     else
       search<T>(x.size(), v.size(), side == "right", static_cast<const T*>(x.data()), static_cast<const T*>(v.data()),
-                out[0].data_as<std::int64_t>());
+                out[0].mutable_data_as<std::int64_t>());
   });
 }
 

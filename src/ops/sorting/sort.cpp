@@ -129,7 +129,7 @@ void ArgSortOp::perform(const Apply&, std::span<const Array> in, std::span<Array
     if constexpr (is_half<T>)
       throw InternalError("argsort: float16 is cast");
     else
-      argsort_rows<T>(rows_of(x), static_cast<const T*>(x.data()), out[0].data_as<std::int64_t>());
+      argsort_rows<T>(rows_of(x), static_cast<const T*>(x.data()), out[0].mutable_data_as<std::int64_t>());
   });
 }
 

@@ -31,7 +31,7 @@ class SparseCholeskyDerivative final : public Op {
     const Array factor = in[0].contiguous();
     out[0] = in[1].copy();
     const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
-      return runtime::sparse_cholesky_derivative(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+      return runtime::sparse_cholesky_derivative(columns.pattern(), factor.data_as<T>(), out[0].mutable_data_as<T>());
     });
     if (!is_closed) sparse_factor::refuse_open_pattern();
   }
@@ -65,7 +65,7 @@ class SparseCholeskyGradient final : public Op {
     const Array factor = in[0].contiguous();
     out[0] = in[1].copy();
     with_float(factor.dtype(), [&]<class T>(T) {
-      runtime::sparse_cholesky_gradient(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+      runtime::sparse_cholesky_gradient(columns.pattern(), factor.data_as<T>(), out[0].mutable_data_as<T>());
     });
   }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
@@ -107,7 +107,7 @@ class SparseCholesky final : public Op {
     const Array triangle = in[0].contiguous();
     out[0] = Array::empty(triangle.dtype(), triangle.shape());
     const std::int64_t failed = with_float(out[0].dtype(), [&]<class T>(T) {
-      return runtime::sparse_cholesky(columns.pattern(), triangle.data_as<T>(), out[0].data_as<T>());
+      return runtime::sparse_cholesky(columns.pattern(), triangle.data_as<T>(), out[0].mutable_data_as<T>());
     });
     if (failed == 0) return;
     if (failed < 0) sparse_factor::refuse_open_pattern();

@@ -37,7 +37,7 @@ class SparseInverseDerivative final : public Op {
     const Array factor = in[1].contiguous();
     out[0] = in[2].copy();
     const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
-      return runtime::sparse_inverse_derivative(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+      return runtime::sparse_inverse_derivative(columns.pattern(), factor.data_as<T>(), out[0].mutable_data_as<T>());
     });
     if (!is_closed) sparse_factor::refuse_open_pattern();
   }
@@ -74,7 +74,7 @@ class SparseSelectedInverse final : public Op {
     const Array factor = in[1].contiguous();
     out[0] = Array::zeros(factor.dtype(), factor.shape());
     const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
-      return runtime::sparse_selected_inverse(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+      return runtime::sparse_selected_inverse(columns.pattern(), factor.data_as<T>(), out[0].mutable_data_as<T>());
     });
     if (!is_closed) sparse_factor::refuse_open_pattern();
   }

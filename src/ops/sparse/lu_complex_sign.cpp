@@ -42,7 +42,7 @@ class SparseLuComplexSign final : public Op {
         if (index < 0 || index >= values.size()) throw IndexError("lu: slogdet: an element is not in the real form");
         return values.data_as<T>()[index];
       };
-      for (std::int64_t k = 0; k < own.size(); ++k) own.data_as<std::complex<T>>()[k] = {at(0, k), at(1, k)};
+      for (std::int64_t k = 0; k < own.size(); ++k) own.mutable_data_as<std::complex<T>>()[k] = {at(0, k), at(1, k)};
       const Array columns[] = {own, in[own_inputs + 2], in[own_inputs + 3], in[own_inputs + 4]};
       const sparse_lu_inputs::Matrix a(columns);
       runtime::LuFactors<std::complex<T>> factors;

@@ -57,11 +57,14 @@ class SparseLuInverseDerivative final : public Op {
     const Array direction = Array::zeros(factors.values.dtype(), factors.values.shape());
     out[0] = Array::zeros(a.values.dtype(), a.values.shape());
     with_float(a.values.dtype(), [&]<class T>(T) {
-      for_stored_elements(
-          a, factors, [&](std::int64_t p, std::int64_t at) { direction.data_as<T>()[at] += given.data_as<T>()[p]; });
-      runtime::sparse_lu_inverse_derivative(factors.pattern(), factors.values.data_as<T>(), direction.data_as<T>());
-      for_stored_elements(
-          a, factors, [&](std::int64_t p, std::int64_t at) { out[0].data_as<T>()[p] = direction.data_as<T>()[at]; });
+      for_stored_elements(a, factors, [&](std::int64_t p, std::int64_t at) {
+        direction.mutable_data_as<T>()[at] += given.data_as<T>()[p];
+      });
+      runtime::sparse_lu_inverse_derivative(factors.pattern(), factors.values.data_as<T>(),
+                                            direction.mutable_data_as<T>());
+      for_stored_elements(a, factors, [&](std::int64_t p, std::int64_t at) {
+        out[0].mutable_data_as<T>()[p] = direction.data_as<T>()[at];
+      });
     });
   }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
@@ -99,9 +102,10 @@ class SparseLuSelectedInverse final : public Op {
     const Array inverse = Array::zeros(factors.values.dtype(), factors.values.shape());
     out[0] = Array::zeros(a.values.dtype(), a.values.shape());
     with_float(a.values.dtype(), [&]<class T>(T) {
-      runtime::sparse_lu_selected_inverse(factors.pattern(), factors.values.data_as<T>(), inverse.data_as<T>());
-      for_stored_elements(a, factors,
-                          [&](std::int64_t p, std::int64_t at) { out[0].data_as<T>()[p] = inverse.data_as<T>()[at]; });
+      runtime::sparse_lu_selected_inverse(factors.pattern(), factors.values.data_as<T>(), inverse.mutable_data_as<T>());
+      for_stored_elements(a, factors, [&](std::int64_t p, std::int64_t at) {
+        out[0].mutable_data_as<T>()[p] = inverse.data_as<T>()[at];
+      });
     });
   }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {

@@ -58,9 +58,10 @@ class SparseLuSolve final : public OpOf<SparseLuSolve> {
     Array x = Array::zeros(b.dtype(), b.shape());
     out[0] = Array::zeros(b.dtype(), b.shape());
     with_float(b.dtype(), [&]<class T>(T) {
-      reorder(first, false, size, columns, b.data_as<T>(), x.data_as<T>());
-      runtime::sparse_lu_solve(factors.pattern(), factors.values.data_as<T>(), transposed, columns, x.data_as<T>());
-      reorder(last, true, size, columns, x.data_as<T>(), out[0].data_as<T>());
+      reorder(first, false, size, columns, b.data_as<T>(), x.mutable_data_as<T>());
+      runtime::sparse_lu_solve(factors.pattern(), factors.values.data_as<T>(), transposed, columns,
+                               x.mutable_data_as<T>());
+      reorder(last, true, size, columns, x.data_as<T>(), out[0].mutable_data_as<T>());
     });
   }
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {

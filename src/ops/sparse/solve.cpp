@@ -49,7 +49,7 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
     out[0] = solution_of(in[3], columns);
     with_float(factor.dtype(), [&]<class T>(T) {
       runtime::sparse_solve_triangular(columns.pattern(), factor.data_as<T>(), transposed, columns_of(out[0]),
-                                       out[0].data_as<T>());
+                                       out[0].mutable_data_as<T>());
     });
   }
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
@@ -90,7 +90,7 @@ class SparseSolve final : public Op {
     const Array factor = in[1].contiguous();
     out[0] = solution_of(in[4], columns);
     with_float(factor.dtype(), [&]<class T>(T) {
-      runtime::sparse_solve(columns.pattern(), factor.data_as<T>(), columns_of(out[0]), out[0].data_as<T>());
+      runtime::sparse_solve(columns.pattern(), factor.data_as<T>(), columns_of(out[0]), out[0].mutable_data_as<T>());
     });
   }
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {

@@ -92,7 +92,7 @@ TEST_CASE("sparse Jacobians and Hessians agree with dense ones") {
   constexpr std::int64_t n = 6;
   Array tridiagonal = Array::zeros(DType::Bool, Dims{n, n});
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) tridiagonal.data_as<bool>()[i * n + j] = std::abs(i - j) <= 1;
+    for (std::int64_t j = 0; j < n; ++j) tridiagonal.mutable_data_as<bool>()[i * n + j] = std::abs(i - j) <= 1;
   const Variable gradient = grad(cost, x);
   const Function f = function(
       {x}, {sparse_hessian(cost, x, tridiagonal), sparse_jacobian(gradient, x, tridiagonal), hessian(cost, x)});

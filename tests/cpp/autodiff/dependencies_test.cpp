@@ -58,7 +58,7 @@ std::string violation(const Sample& sample, int output, const Variable& leaf, co
   const Array before = value(at);
   for (std::int64_t j = 0; j < at.size(); ++j) {
     Array moved = at.copy().astype(DType::Float64).contiguous();
-    moved.data_as<double>()[j] += 0.01;
+    moved.mutable_data_as<double>()[j] += 0.01;
     Array after;
     try {
       after = value(moved.astype(leaf.dtype()));

@@ -47,7 +47,7 @@ class Twice final : public Op {
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     out[0] = in[0].copy();
-    for (std::int64_t i = 0; i < out[0].size(); ++i) out[0].data_as<double>()[i] *= 2;
+    for (std::int64_t i = 0; i < out[0].size(); ++i) out[0].mutable_data_as<double>()[i] *= 2;
   }
   Variables pullback(const Apply&, std::span<const Variable> g) const override { return {g[0] * 2.}; }
   Variables pushforward(const Apply&, std::span<const Variable> t) const override { return {t[0] * 2.}; }
@@ -123,7 +123,7 @@ TEST_CASE("what is computed twice passes on the sum of its cotangents") {
   CHECK(graph.node_count() < 2000);  // with a path each: 10,000
   Array at = Array::zeros(DType::Float64, {size, size});
   for (int i = 0; i < size; ++i)
-    for (int j = 0; j < size; ++j) at.data_as<double>()[i * size + j] = std::cos(7 * i + 3 * j * j) + (i == j);
+    for (int j = 0; j < size; ++j) at.mutable_data_as<double>()[i * size + j] = std::cos(7 * i + 3 * j * j) + (i == j);
   const Array expected = value(det(a) * transpose(inv(a)), {a}, {at});
   CHECK(allclose(value(gradient, {a}, {at}), expected));
 }

@@ -124,7 +124,7 @@ TEST_CASE("jacobian agrees with rows of pullbacks") {
   Variable row = pullback({y}, {x}, {u})[0];
   for (std::int64_t i = 0; i < 3; ++i) {
     Array unit = Array::zeros(DType::Float64, Dims{3});
-    unit.data_as<double>()[i] = 1;
+    unit.mutable_data_as<double>()[i] = 1;
     CHECK(allclose(j.take_index(0, i), value(row, {x, u}, {at, unit}), 1e-12, 1e-15));
   }
 }

@@ -171,10 +171,10 @@ TEST_CASE("c: sums by groups have the bits of the native linker") {
         Array a = Array::empty(DType::Float64, {n}), b = Array::empty(DType::Float64, {groups}),
               at = Array::empty(DType::Int64, {n});
         for (std::int64_t i = 0; i < n; ++i) {
-          a.data_as<double>()[i] = std::sin(0.1 + 1.7 * double(i));
-          at.data_as<std::int64_t>()[i] = i % 100 < 90 ? i * groups / n : (i * 7919) % groups;
+          a.mutable_data_as<double>()[i] = std::sin(0.1 + 1.7 * double(i));
+          at.mutable_data_as<std::int64_t>()[i] = i % 100 < 90 ? i * groups / n : (i * 7919) % groups;
         }
-        for (std::int64_t i = 0; i < groups; ++i) b.data_as<double>()[i] = std::cos(double(i));
+        for (std::int64_t i = 0; i < groups; ++i) b.mutable_data_as<double>()[i] = std::cos(double(i));
         const Arrays values{a.astype(dtype), b.astype(dtype), at};
         const Results got = c(values), expected = native(values);
         for (std::size_t k = 0; k < got.size(); ++k) {
@@ -212,9 +212,9 @@ TEST_CASE("c: both sides of a choice are read before it") {
                      c = tensor("c", DType::Bool, {unknown_length, 2, 2});
       Array a = Array::empty(DType::Int64, {64}), b = a.copy(), which = a.copy();
       for (std::int64_t i = 0; i < 64; ++i) {
-        a.data_as<std::int64_t>()[i] = i + 1;
-        b.data_as<std::int64_t>()[i] = -2 * i - 1;
-        which.data_as<std::int64_t>()[i] = i * i % 7 < 4;
+        a.mutable_data_as<std::int64_t>()[i] = i + 1;
+        b.mutable_data_as<std::int64_t>()[i] = -2 * i - 1;
+        which.mutable_data_as<std::int64_t>()[i] = i * i % 7 < 4;
       }
       const auto stack = [](const Array& values, DType dtype) { return values.astype(dtype).reshape({16, 2, 2}); };
       const Arrays given{stack(a, narrow), stack(b, wide), stack(which, DType::Bool)};

@@ -27,7 +27,7 @@ Array indices(DType dtype, Wrapped wrapped) {
     const bool wraps = wrapped == Wrapped::all || (wrapped == Wrapped::one && k == 100) ||
                        (wrapped == Wrapped::some && random() % 5 == 0);
     if (wraps) value -= length;
-    visit_dtype(dtype, [&]<class T>() { out.data_as<T>()[k] = T(value); });
+    visit_dtype(dtype, [&]<class T>() { out.mutable_data_as<T>()[k] = T(value); });
   }
   return out;
 }
@@ -35,7 +35,7 @@ Array indices(DType dtype, Wrapped wrapped) {
 Array elements(DType dtype, std::int64_t count) {
   Array out = Array::empty(dtype, {count});
   visit_dtype(dtype, [&]<class T>() {
-    for (std::int64_t k = 0; k < count; ++k) out.data_as<T>()[k] = T((k * 7) % 5);
+    for (std::int64_t k = 0; k < count; ++k) out.mutable_data_as<T>()[k] = T((k * 7) % 5);
   });
   return out;
 }
@@ -92,7 +92,7 @@ TEST_CASE("elements at checked indices: an index out of range is an error in any
          {length, -length - 1, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()})
       for (const std::int64_t at : {std::int64_t(0), std::int64_t(5), std::int64_t(130), rows - 1}) {
         Array positions = indices(DType::Int64, Wrapped::none);
-        positions.data_as<std::int64_t>()[at] = wrong;
+        positions.mutable_data_as<std::int64_t>()[at] = wrong;
         CHECK_THROWS_AS(f({values, positions}), IndexError);
       }
     CHECK_THROWS_AS(f({elements(DType::Float64, 0), indices(DType::Int64, Wrapped::none)}), IndexError);

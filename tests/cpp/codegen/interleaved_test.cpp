@@ -27,8 +27,8 @@ TEST_CASE("stacks along the last axis have the elements of stacks along the firs
         CAPTURE(rows);
         Array a = Array::empty(DType::Float64, {rows}), b = Array::empty(DType::Float64, {rows});
         for (std::int64_t i = 0; i < rows; ++i) {
-          a.data_as<double>()[i] = double((i * 7) % 23);
-          b.data_as<double>()[i] = double((i * 5) % 19);
+          a.mutable_data_as<double>()[i] = double((i * 7) % 23);
+          b.mutable_data_as<double>()[i] = double((i * 5) % 19);
         }
         const auto out = f({a.astype(dtype), b.astype(dtype)});
         const Array columnwise = Array(out[2]).astype(DType::Float64).contiguous();

@@ -46,7 +46,7 @@ bool same_bits(const Array& a, const Array& b) {
 
 Array numbers(DType dtype, std::int64_t count) {
   Array out = Array::empty(DType::Float64, {count});
-  for (std::int64_t i = 0; i < count; ++i) out.data_as<double>()[i] = std::sin(double(7 * i + 1)) * 3;
+  for (std::int64_t i = 0; i < count; ++i) out.mutable_data_as<double>()[i] = std::sin(double(7 * i + 1)) * 3;
   return out.astype(dtype);
 }
 

@@ -54,11 +54,11 @@ void check_quotients() {
       for (auto& value : values)
         if (!(std::fabs(value) > T(1e-3) && std::fabs(value) < T(1e3))) value = T(1) / T(3);
     Array in = Array::empty(dtype, {std::int64_t(values.size())}), divisor = Array::empty(dtype, {});
-    std::copy(values.begin(), values.end(), in.data_as<T>());
-    divisor.data_as<T>()[0] = y_value;
+    std::copy(values.begin(), values.end(), in.mutable_data_as<T>());
+    divisor.mutable_data_as<T>()[0] = y_value;
     const Array out = f({in, divisor})[0];
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const T got = out.data_as<T>()[i], expected = values[i] / y_value;
+      const T got = out.mutable_data_as<T>()[i], expected = values[i] / y_value;
       const bool same =
           std::isnan(expected) ? std::isnan(got) : got == expected && std::signbit(got) == std::signbit(expected);
       if (!same) FAIL_CHECK(cat(values[i], " / ", y_value, " is ", expected, ", not ", got));

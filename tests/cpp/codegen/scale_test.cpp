@@ -54,11 +54,11 @@ void check_bits() {
     CAPTURE(name);
     const Function f = function({x}, {y});
     Array all = Array::empty(dtype, {std::int64_t(values.size())}), one = Array::empty(dtype, {1});
-    std::copy(values.begin(), values.end(), all.data_as<T>());
+    std::copy(values.begin(), values.end(), all.mutable_data_as<T>());
     const Array together = f({all})[0];
     for (std::size_t k = 0; k < values.size(); ++k) {
       CAPTURE(values[k]);
-      one.data_as<T>()[0] = values[k];
+      one.mutable_data_as<T>()[0] = values[k];
       const Array alone = f({one})[0];
       const T a = together.data_as<T>()[k], b = alone.data_as<T>()[0];
       CHECK((std::isnan(b) ? std::isnan(a) : a == b && std::signbit(a) == std::signbit(b)));
@@ -80,7 +80,7 @@ void check_bounds() {
   const Function f = function({x}, {exp(x), sigmoid(x)});
   const std::vector<T> values = arguments<T>();
   Array all = Array::empty(dtype_of<T>::value, {std::int64_t(values.size())});
-  std::copy(values.begin(), values.end(), all.data_as<T>());
+  std::copy(values.begin(), values.end(), all.mutable_data_as<T>());
   const Results found = f({all});
   for (std::size_t k = 0; k < values.size(); ++k) {
     CAPTURE(values[k]);

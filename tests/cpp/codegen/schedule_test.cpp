@@ -97,7 +97,7 @@ TEST_CASE("schedule: a scheduled program can be parsed, and scheduled again for 
 
 TEST_CASE("schedule: both emitters add in the order of the schedule") {
   Array values = Array::empty(DType::Float64, {1003});
-  for (std::int64_t k = 0; k < values.size(); ++k) values.data_as<double>()[k] = 1.0 / double(3 * k + 1);
+  for (std::int64_t k = 0; k < values.size(); ++k) values.mutable_data_as<double>()[k] = 1.0 / double(3 * k + 1);
   const Program program = parse(sum_of_squares);
   const double native = test::run_program(program, std::vector<Array>{values}, "llvm").outputs[0].item();
   CHECK(native == test::run_program(program, std::vector<Array>{values}, "c").outputs[0].item());

@@ -15,7 +15,8 @@ namespace {
 
 Array ramp(const Dims& shape, DType dtype) {
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = std::round(100 * std::sin(double(i) * 0.7));
+  for (std::int64_t i = 0; i < out.size(); ++i)
+    out.mutable_data_as<double>()[i] = std::round(100 * std::sin(double(i) * 0.7));
   return out.astype(dtype);
 }
 

@@ -183,7 +183,7 @@ TEST_CASE("vector width: elementary functions have the same bits at any width an
         T point[2] = {};
         for (std::int64_t k = 0; k < count; ++k) {
           points.next(std::span(point, std::size_t(op->arity)));
-          for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].data_as<T>()[k] = point[i];
+          for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].mutable_data_as<T>()[k] = point[i];
         }
       };
       dtype == DType::Float32 ? fill(float()) : fill(double());

@@ -48,10 +48,11 @@ class Wrong final : public Op {
     Array result = in[0].copy();
     const bool was_given = how_ == How::ReadsOutput && out[0].ndim() == 1 && out[0].size() > 0;
     for (std::int64_t i = 0; i < result.size(); ++i)
-      result.data_as<double>()[i] = was_given ? *out[0].data_as<double>() : 2 * result.data_as<double>()[i];
-    if (how_ == How::Writes) in[0].data_as<double>()[0] += 1;
+      result.mutable_data_as<double>()[i] =
+          was_given ? *out[0].mutable_data_as<double>() : 2 * result.mutable_data_as<double>()[i];
+    if (how_ == How::Writes) in[0].mutable_data_as<double>()[0] += 1;
     if (how_ == How::SharesInput) result = in[0];
-    if (how_ == How::Drifts) result.data_as<double>()[0] += ++calls_;
+    if (how_ == How::Drifts) result.mutable_data_as<double>()[0] += ++calls_;
     if (how_ == How::Dtype) result = result.astype(DType::Float32);
     for (auto& each : out) each = result;
   }
@@ -225,7 +226,7 @@ TEST_CASE("every op of the registry, every sample") {
       options.check_preallocated_output_ndim = 2;
       try {
         const Variables leaves = graph_inputs(sample.node.inputs());
-        function(leaves, sample.node.outputs(), {.mode = debug_mode(options), .on_unused_input = "ignore"})
+        function(leaves, sample.node.outputs(), {.mode = debug_mode(options), .on_unused_input = OnUnusedInput::Ignore})
             .call(sample.values);
       } catch (const std::exception& error) {
         const std::string message = error.what();

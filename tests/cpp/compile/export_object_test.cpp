@@ -114,13 +114,14 @@ bool add(std::deque<Case>& cases, const std::string& folder, const Machine& mach
          const Variables& inputs, const Variables& outputs, const Arrays& values, const Mode& mode, bool exact,
          double tolerance = 1e-12) {
   Case test{cat("f", cases.size()), about, {}, values, {}, {}, false, tolerance};
-  test.function = function(inputs, outputs, {.mode = mode, .on_unused_input = "ignore"});
+  test.function = function(inputs, outputs, {.mode = mode, .on_unused_input = OnUnusedInput::Ignore});
   try {
     export_object(test.function, folder, {.name = test.name, .target = machine.target});
   } catch (const NotImplementedError&) {
     return false;
   }
-  const Function oracle = function(inputs, outputs, {.mode = Mode("vm", "None"), .on_unused_input = "ignore"});
+  const Function oracle =
+      function(inputs, outputs, {.mode = Mode("vm", "None"), .on_unused_input = OnUnusedInput::Ignore});
   try {
     for (const Array& each : oracle(values)) test.expected.push_back(each);
   } catch (const Error&) {

@@ -246,7 +246,7 @@ TEST_CASE("export: no name of an input, a result or a function clashes with C, C
     sources.push_back(export_c(own, cat(directory.path(), "/", sources.size()))[0]);
   }
   const auto add = [&](const Variables& given, const Variables& outputs) {
-    const Function f = function(given, outputs, {.on_unused_input = "ignore"});
+    const Function f = function(given, outputs, {.on_unused_input = OnUnusedInput::Ignore});
     sources.push_back(export_c(f, cat(directory.path(), "/", sources.size()), {.name = "fn"})[0]);
   };
   add(inputs, {total});
@@ -264,8 +264,8 @@ TEST_CASE("export: ops of the registry and samples of rules compile, rewritten; 
   // What can't be exported, or nothing.
   const auto trouble_of = [&](const Variables& outputs, const std::string& optimizer) -> std::string {
     try {
-      const Function f =
-          function(graph_inputs(outputs), outputs, {.mode = Mode("vm", optimizer), .on_unused_input = "ignore"});
+      const Function f = function(graph_inputs(outputs), outputs,
+                                  {.mode = Mode("vm", optimizer), .on_unused_input = OnUnusedInput::Ignore});
       sources.push_back(export_c(f, directory.path(), {.name = cat("f", sources.size())})[0]);
     } catch (const NotImplementedError& error) {
       return error.what();
@@ -306,7 +306,7 @@ TEST_CASE("export: systems that share a factorization") {
     for (const std::int64_t n : {1, 2, 3, 7, 40}) {
       // Sines of equidistant arguments alone are a matrix of rank 2.
       Array regular = numbers({n, n}, 1.7);
-      for (std::int64_t i = 0; i < n; ++i) regular.data_as<double>()[i * (n + 1)] += 9;
+      for (std::int64_t i = 0; i < n; ++i) regular.mutable_data_as<double>()[i * (n + 1)] += 9;
       const Array given[] = {regular, numbers({n, 2}, 0.9), numbers({n}, 2.3), numbers({n - 1}, 0.4)};
       const Results expected = f({given[0], given[1], given[2], given[3]});
       const auto data = [&](int i) { return static_cast<const double*>(given[i].data()); };

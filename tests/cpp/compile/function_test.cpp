@@ -50,7 +50,7 @@ TEST_CASE("the introductory example") {
 
 TEST_CASE("x*y/y is x") {
   auto x = vector("x"), y = vector("y");
-  auto f = function({x, y}, x * y / y, {.on_unused_input = "ignore"});
+  auto f = function({x, y}, x * y / y, {.on_unused_input = OnUnusedInput::Ignore});
   CHECK(f.graph().node_count() == 0);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("outputs that need no computation share no memory") {
     CHECK(identical(results[0], value));
     CHECK(identical(results[1], value));
     CHECK(identical(results[2], Array{5., 6.}));
-    results[2].data_as<double>()[0] = 99;
+    results[2].mutable_data_as<double>()[0] = 99;
     CHECK(identical(get_value(s), Array{5., 6.}));
     CHECK(identical(results[3], Array{7., 8.}));
   });
@@ -248,7 +248,7 @@ class DoubleInPlace final : public Op {
     return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    for (std::int64_t i = 0; i < in[0].size(); ++i) in[0].data_as<double>()[i] *= 2;
+    for (std::int64_t i = 0; i < in[0].size(); ++i) in[0].mutable_data_as<double>()[i] *= 2;
     out[0] = in[0];
   }
   std::vector<int> destroys(const Apply&, int) const override { return {0}; }

@@ -14,7 +14,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 Array counting(const Dims& shape) {
   Array out = Array::empty(DType::Float64, shape);
-  std::iota(out.data_as<double>(), out.data_as<double>() + out.size(), 0.0);
+  std::iota(out.mutable_data_as<double>(), out.mutable_data_as<double>() + out.size(), 0.0);
   return out;
 }
 

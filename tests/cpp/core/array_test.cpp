@@ -23,7 +23,7 @@ namespace {
 
 Array counting(const Dims& shape) {
   Array out = Array::empty(DType::Float64, shape);
-  std::iota(out.data_as<double>(), out.data_as<double>() + out.size(), 0.0);
+  std::iota(out.mutable_data_as<double>(), out.mutable_data_as<double>() + out.size(), 0.0);
   return out;
 }
 
@@ -302,4 +302,90 @@ TEST_CASE("identical and allclose") {
   CHECK(!allclose(Array{double(INFINITY)}, Array{1.}));
   CHECK(!allclose(Array{1.}, Array{nan}));
   CHECK(allclose(Array{2}, Array{2.}));
+}
+
+TEST_CASE("parts are indexed as in NumPy") {
+  const Array m{{1., 2., 3.}, {4., 5., 6.}};
+  CHECK(identical(m[1], Array{4., 5., 6.}));
+  CHECK(identical(m[-2], Array{1., 2., 3.}));
+  CHECK(m[1][2].item() == 6);
+  CHECK(identical(m[{0, 2}], Array(3.)));
+  CHECK(identical(m[{slice(), 1}], Array{2., 5.}));
+  CHECK(identical(m[{1, slice(1, {})}], Array{5., 6.}));
+  CHECK(identical(m[{Ellipsis{}, -1}], Array{3., 6.}));
+  CHECK(m[{NewAxis{}, slice(), NewAxis{}}].shape() == Dims{1, 2, 1, 3});
+  CHECK(m[0].shares_memory_with(m));
+  m[0][slice({}, 2)].assign(Array{7., 8.});
+  CHECK(identical(m, Array{{7., 8., 3.}, {4., 5., 6.}}));
+
+  CHECK_THROWS_WITH_AS(m[-3], doctest::Contains("-3"), IndexError);
+  CHECK_THROWS_AS(m[2], IndexError);
+  CHECK_THROWS_AS(Array(1.)[0], IndexError);
+  CHECK_THROWS_WITH_AS((m[{0, 1, 2}]), doctest::Contains("too many indices: 3"), IndexError);
+  CHECK_THROWS_AS((m[{Ellipsis{}, Ellipsis{}}]), IndexError);
+  CHECK_THROWS_AS(m[slice({}, {}, 0)], ValueError);
+}
+
+// The elements that Python's range(*slice.indices(n)) counts.
+TEST_CASE("every slice of a vector") {
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::vector<std::optional<std::int64_t>> bounds{{}, least, -7, -5, -4, -2, -1, 0, 1, 3, 4, 5, 9, -(least + 1)};
+  for (std::int64_t n : {0, 1, 4, 5}) {
+    const Array x = Array::empty(DType::Int64, {n});
+    for (std::int64_t i = 0; i < n; ++i) x.mutable_span_as<std::int64_t>()[std::size_t(i)] = i;
+    for (const auto& start : bounds)
+      for (const auto& stop : bounds)
+        for (std::optional<std::int64_t> step : bounds) {
+          if (step == 0) continue;
+          const std::int64_t by = step.value_or(1), low = by < 0 ? -1 : 0, high = by < 0 ? n - 1 : n;
+          const auto place = [&](std::optional<std::int64_t> at, std::int64_t absent) {
+            return !at ? absent : std::max(low, std::min(high, *at < 0 ? *at + n : *at));
+          };
+          std::vector<std::int64_t> expected;
+          for (std::int64_t i = place(start, by < 0 ? high : low), end = place(stop, by < 0 ? low : high);
+               by < 0 ? i > end : i < end;) {
+            expected.push_back(i);
+            if (__builtin_add_overflow(i, by, &i)) break;
+          }
+          const Array part = x[IndexRange{start, stop, step}];
+          const auto elements = part.elements<std::int64_t>();
+          CHECK(std::equal(elements.begin(), elements.end(), expected.begin(), expected.end()));
+        }
+  }
+}
+
+TEST_CASE("elements in any strides, spans and views of them") {
+  const Array m{{1., 2., 3.}, {4., 5., 6.}}, t = m.transpose();
+  std::vector<double> seen;
+  for (const double value : t.elements<double>()) seen.push_back(value);
+  CHECK(seen == std::vector<double>{1, 4, 2, 5, 3, 6});
+  CHECK(m.transpose({1, 0}).shape() == Dims{3, 2});
+  for (const double value : Array(2.5).elements<double>()) CHECK(value == 2.5);
+  for ([[maybe_unused]] const double value : Array::zeros(DType::Float64, {2, 0}).elements<double>()) CHECK(false);
+  CHECK(m.at({1, 2}) == 6);
+  CHECK(t.view_as<double, 2>()(2, 1) == 6);
+  CHECK(m.span_as<double>().size() == 6);
+  m.mutable_view_as<double, 2>()(1, 0) = 40;
+  m.mutable_span_as<double>()[0] = 10;
+  CHECK(identical(m, Array{{10., 2., 3.}, {40., 5., 6.}}));
+  CHECK_THROWS_WITH_AS(t.span_as<double>(), doctest::Contains("contiguous()"), ValueError);
+  CHECK_THROWS_WITH_AS((t.view_as<double, 1>()), doctest::Contains("(3, 2)"), ValueError);
+  CHECK_THROWS_AS((m.view_as<float, 2>()), TypeError);
+  CHECK_THROWS_AS(m.elements<std::int64_t>(), TypeError);
+}
+
+TEST_CASE("what reads can't write, and read-only arrays are not written to") {
+  Array x{1., 2.};
+  static_assert(std::is_same_v<decltype(x.data_as<double>()), const double*>);
+  static_assert(std::is_same_v<decltype(x.span_as<double>()), std::span<const double>>);
+  static_assert(std::is_same_v<decltype(x.view_as<double, 1>()[0]), const double&>);
+  static_assert(!std::is_assignable_v<Array, Array>);  // x[0] = y
+  static_assert(std::is_assignable_v<Array&, Array>);
+  x.mutable_data_as<double>()[0] = 3;
+  CHECK(x.data_as<double>()[0] == 3);
+  const Array fixed = x.read_only();
+  CHECK(fixed.span_as<double>()[0] == 3);
+  CHECK_THROWS_WITH_AS(fixed.mutable_data_as<double>(), doctest::Contains("read only"), ValueError);
+  CHECK_THROWS_AS(fixed.mutable_span_as<double>(), ValueError);
+  CHECK_THROWS_AS((fixed[slice(0, 1)].mutable_view_as<double, 1>()), ValueError);
 }

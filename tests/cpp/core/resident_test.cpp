@@ -139,7 +139,7 @@ TEST_CASE("a shared variable fetches a value from a device once, and only if it 
   CHECK(container.get().data_as<double>()[1] == 6.0);
   CHECK(next->fetched == 1);
 
-  container.lend().data_as<double>()[0] = 7;  // lending drops the value on the device
+  container.lend().mutable_data_as<double>()[0] = 7;  // lending drops the value on the device
   CHECK(resident_in(container.held()) == nullptr);
   CHECK(container.get().data_as<double>()[0] == 7.0);
 }

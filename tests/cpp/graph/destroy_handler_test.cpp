@@ -20,7 +20,7 @@ class Over final : public Op {
     return Apply(OpRef(this), Variables(inputs.begin(), inputs.end()), {inputs[0].type()});
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    for (std::int64_t i = 0; i < in[0].size(); ++i) in[0].data_as<double>()[i] *= -1;
+    for (std::int64_t i = 0; i < in[0].size(); ++i) in[0].mutable_data_as<double>()[i] *= -1;
     out[0] = in[0];
   }
   std::vector<int> destroys(const Apply&, int) const override { return {0}; }

@@ -23,7 +23,7 @@ class Sum final : public OpOf<Sum> {
     out[0] = Array::zeros(DType::Float64, in[0].shape());
     for (auto& x : in) {
       if (!(x.shape() == in[0].shape())) throw ShapeError("lengths differ");
-      for (std::int64_t i = 0; i < x.size(); ++i) out[0].data_as<double>()[i] += scale * x.data_as<double>()[i];
+      for (std::int64_t i = 0; i < x.size(); ++i) out[0].mutable_data_as<double>()[i] += scale * x.data_as<double>()[i];
     }
   }
 };
@@ -38,7 +38,7 @@ class Split final : public Op {
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     out[0] = in[0];
     out[1] = in[0].copy();
-    for (std::int64_t i = 0; i < in[0].size(); ++i) out[1].data_as<double>()[i] *= -1;
+    for (std::int64_t i = 0; i < in[0].size(); ++i) out[1].mutable_data_as<double>()[i] *= -1;
   }
 };
 

@@ -52,7 +52,7 @@ class LookUp final : public Op {
     const Array keys = in[1].contiguous();
     out[0] = Array::empty(DType::Float64, keys.shape());
     for (std::int64_t i = 0; i < keys.size(); ++i)
-      out[0].data_as<double>()[i] = from.entries.at(keys.data_as<std::int64_t>()[i]);
+      out[0].mutable_data_as<double>()[i] = from.entries.at(keys.data_as<std::int64_t>()[i]);
   }
 };
 
@@ -134,11 +134,11 @@ TEST_CASE("states of random generators are values without arithmetic") {
   CHECK_THROWS_AS(rng + 1.0, TypeError);
   CHECK_THROWS_AS(function({rng}, {random::normal(rng).value})({Array(1.0)}), TypeError);
   Array even = random_state(1).copy();
-  even.data_as<std::uint64_t>()[2] &= ~std::uint64_t(1);
+  even.mutable_data_as<std::uint64_t>()[2] &= ~std::uint64_t(1);
   CHECK(!random_type()->is_valid_value(even));
   CHECK_THROWS_AS(function({rng}, {random::normal(rng).value})({even}), ValueError);
   Array beyond = Array::zeros(DType::UInt64, {313});
-  beyond.data_as<std::uint64_t>()[312] = 1u << 20;
+  beyond.mutable_data_as<std::uint64_t>()[312] = 1u << 20;
   CHECK(!random_type(BitGenerator::MT19937)->is_valid_value(beyond));
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("a missing input is refused") { CHECK_THROWS_AS(Apply(make_ref<Sum>("f
 TEST_CASE("constants own their data") {
   Array value{1., 2.};
   Variable c = constant(value, "c");
-  value.data_as<double>()[0] = 7;
+  value.mutable_data_as<double>()[0] = 7;
   CHECK(identical(*c.constant(), Array{1., 2.}));
   CHECK_FALSE(c.constant()->writeable());
   CHECK(c.static_shape() == Dims{2});

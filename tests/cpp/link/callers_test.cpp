@@ -24,7 +24,7 @@ std::unique_ptr<link::Thunk> linked(const std::string& linker, const Variables& 
 
 Array numbered(const Dims& shape) {
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = std::sin(double(i));
+  for (std::int64_t i = 0; i < out.size(); ++i) out.mutable_data_as<double>()[i] = std::sin(double(i));
   return out;
 }
 

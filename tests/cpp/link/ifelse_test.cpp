@@ -13,7 +13,7 @@ namespace {
 FunctionOptions in_mode(const Linker& linker, std::string optimizer = "fast_run") {
   FunctionOptions options;
   options.mode = Mode(linker, std::move(optimizer));
-  options.on_unused_input = "ignore";
+  options.on_unused_input = OnUnusedInput::Ignore;
   return options;
 }
 

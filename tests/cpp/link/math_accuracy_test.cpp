@@ -48,7 +48,7 @@ void check_accuracy(const ScalarOp& op, const MathReference& reference) {
   T point[2] = {};
   for (std::int64_t k = 0; k < count; ++k) {
     points.next(std::span(point, std::size_t(op.arity)));
-    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].data_as<T>()[k] = point[i];
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].mutable_data_as<T>()[k] = point[i];
   }
   const Array values = CompiledMath(op, dtype)(inputs);
   const T *x = inputs[0].data_as<T>(), *y = inputs.back().data_as<T>(), *got = values.data_as<T>();

@@ -40,7 +40,7 @@ bool same_bits(const Array& a, const Array& b) {
 
 Array counting(const Dims& shape, DType dtype = DType::Float64) {
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = 0.25 + double(i % 97) / 97;
+  for (std::int64_t i = 0; i < out.size(); ++i) out.mutable_data_as<double>()[i] = 0.25 + double(i % 97) / 97;
   return out.astype(dtype);
 }
 

@@ -40,7 +40,7 @@ constexpr std::int64_t rows = 5;
 
 Array values(Generator& random, DType dtype, const Dims& shape) {
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = random.real();
+  for (std::int64_t i = 0; i < out.size(); ++i) out.mutable_data_as<double>()[i] = random.real();
   return out.astype(dtype);
 }
 
@@ -152,7 +152,8 @@ void add_system(Generator& random, Pools& pools) {
     case 4: pools.column_vectors.push_back(sparse::Cholesky(positive).sample(c)); break;
     case 5: pools.column_vectors.push_back(sparse::Lu(general).solve(c, trans)); break;
     case 6: {
-      const char* const kinds[] = {"pos", "sym", "her", "diagonal", "upper triangular"};
+      const Assume kinds[] = {Assume::PositiveDefinite, Assume::Symmetric, Assume::Hermitian, Assume::Diagonal,
+                              Assume::UpperTriangular};
       pools.column_vectors.push_back(sparse::solve(positive, c, {kinds[random.below(5)], bool(random.below(2))}));
       break;
     }
@@ -263,7 +264,7 @@ bool agrees(const Array& got, const Array& expected, DType dtype) {
 Results run(const Graph& graph, Mode mode) {
   FunctionOptions options;
   options.mode = std::move(mode);
-  options.on_unused_input = "ignore";
+  options.on_unused_input = OnUnusedInput::Ignore;
   return function(graph.inputs, graph.outputs, options).call(graph.values);
 }
 

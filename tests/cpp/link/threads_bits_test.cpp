@@ -53,12 +53,12 @@ class Draw {
   Variable input(const Dims& shape, double scale = 1) {
     Array value = Array::empty(DType::Float64, shape);
     std::normal_distribution<double> normal(0, scale);
-    for (std::int64_t i = 0; i < value.size(); ++i) value.data_as<double>()[i] = normal(random_);
+    for (std::int64_t i = 0; i < value.size(); ++i) value.mutable_data_as<double>()[i] = normal(random_);
     return add(value.astype(dtype_));
   }
   Variable index(std::int64_t count, std::int64_t end) {
     Array value = Array::empty(DType::Int64, {count});
-    std::int64_t* at = value.data_as<std::int64_t>();
+    std::int64_t* at = value.mutable_data_as<std::int64_t>();
     for (std::int64_t i = 0; i < count; ++i) at[i] = below(end);
     if (below(3)) std::sort(at, at + count);
     return add(value);
@@ -181,7 +181,8 @@ TEST_CASE("threads: blocks of rows that begin with a loop have the same bits for
     Arrays values;
     for (const Dims& shape : {Dims{163839, width}, Dims{8, width}, Dims{8}, Dims{width}}) {
       values.push_back(Array::empty(DType::Float64, shape));
-      for (std::int64_t i = 0; i < values.back().size(); ++i) values.back().data_as<double>()[i] = normal(random);
+      for (std::int64_t i = 0; i < values.back().size(); ++i)
+        values.back().mutable_data_as<double>()[i] = normal(random);
       inputs.push_back(tensor(cat("x", inputs.size()), DType::Float64, shape));
     }
     const Variable x = inputs[0], c = inputs[1], b = inputs[2], w = inputs[3];

@@ -47,7 +47,7 @@ class Random {
   Array normal(DType dtype, const Dims& shape) {
     Array out = Array::empty(DType::Float64, shape);
     std::normal_distribution<double> normal;
-    for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = normal(random_);
+    for (std::int64_t i = 0; i < out.size(); ++i) out.mutable_data_as<double>()[i] = normal(random_);
     return out.astype(dtype);
   }
   // Few different values, with zeros of both signs and, rarely, nan.
@@ -55,15 +55,16 @@ class Random {
     Array out = Array::empty(DType::Float64, shape);
     for (std::int64_t i = 0; i < out.size(); ++i) {
       const double value = std::round(double(random_() % 5) - 3);
-      out.data_as<double>()[i] = value == 0 ? (random_() % 2 ? 0.0 : -0.0) : value;
-      if (with_nan && random_() % 3000 == 0) out.data_as<double>()[i] = std::numeric_limits<double>::quiet_NaN();
+      out.mutable_data_as<double>()[i] = value == 0 ? (random_() % 2 ? 0.0 : -0.0) : value;
+      if (with_nan && random_() % 3000 == 0)
+        out.mutable_data_as<double>()[i] = std::numeric_limits<double>::quiet_NaN();
     }
     return out.astype(dtype);
   }
   Array indices(const Dims& shape, std::int64_t below) {
     Array out = Array::empty(DType::Int64, shape);
     for (std::int64_t i = 0; i < out.size(); ++i)
-      out.data_as<std::int64_t>()[i] = std::int64_t(random_() % std::uint64_t(below));
+      out.mutable_data_as<std::int64_t>()[i] = std::int64_t(random_() % std::uint64_t(below));
     return out;
   }
 
@@ -203,7 +204,7 @@ TEST_CASE("threads: sequential loops keep their order") {
   check_same({x, base, at}, {set_subtensor(base, {IndexItem(at)}, x)}, calls, 1);
   check_same({x, base, at}, {cumsum(x, 0) + sum(base) * sum(cast(at, DType::Float64))}, calls, 2);
   check_same({x, base, at}, {prod(x), sum(base), max(at)}, calls, 2);
-  for (auto& call : calls) std::sort(call[2].data_as<std::int64_t>(), call[2].data_as<std::int64_t>() + call[2].size());
+  for (auto& call : calls) std::ranges::sort(call[2].mutable_span_as<std::int64_t>());
   const Variable r = x - take(base, at);
   check_same({x, base, at}, {grad(sum(sqr(r)), base), sum(sqr(r))}, calls, 1);
   check_same({x, base, at}, {grad(sum(exp(tanh(r))), base), exp(tanh(r))}, calls, 1);
@@ -261,9 +262,9 @@ TEST_CASE("threads: the failing matrix of a batch is reported as without threads
   const auto square = matmul(x, matrix_transpose(x));
   for (const int n : {5, 40}) {
     Array a = random.normal(DType::Float64, {400, n, n});
-    for (const int which : {123, 350}) std::fill_n(a.data_as<double>() + which * n * n, n, 0.0);
+    for (const int which : {123, 350}) std::fill_n(a.mutable_data_as<double>() + which * n * n, n, 0.0);
     // By the runtime, in lanes or one by one, and by a loop of calls.
-    for (auto& output : {cholesky(square), solve(square, x, {.assume_a = "sym"})}) {
+    for (auto& output : {cholesky(square), solve(square, x, {.assume_a = Assume::Symmetric})}) {
       const auto message = [&](int threads) -> std::string {
         try {
           linked({x}, {output}, threads)->run(Arrays{a});
@@ -319,8 +320,8 @@ TEST_CASE("threads: an index out of range is reported as without threads") {
   const auto at = lvector("at");
   const Variables outputs{exp(take(x, at)), sum(take(x, at))};
   Array indices = random.indices({30000}, 100);
-  indices.data_as<std::int64_t>()[12345] = 100;
-  indices.data_as<std::int64_t>()[29999] = -500;
+  indices.mutable_data_as<std::int64_t>()[12345] = 100;
+  indices.mutable_data_as<std::int64_t>()[29999] = -500;
   const Array values = random.normal(DType::Float64, {100});
   const auto message = [&](int threads) -> std::string {
     try {

@@ -54,7 +54,7 @@ Array run(const char* linker, const Variable& x, const Variable& y, const Array&
 Array values(DType dtype, const Dims& shape) {
   const Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t i = 0; i < out.size(); ++i)
-    out.data_as<double>()[i] = is_float(dtype) ? double((i * 37) % 11 - 5) / 3.0 : double((i * 37) % 11);
+    out.mutable_data_as<double>()[i] = is_float(dtype) ? double((i * 37) % 11 - 5) / 3.0 : double((i * 37) % 11);
   return out.astype(dtype);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("argmax and argmin give the first nan, and refuse an empty array") {
   const Variable x = vector("x", DType::Float64);
   for (std::int64_t at : {0, 1, 8, 31, 32, 40}) {
     Array value = values(DType::Float64, {41});
-    value.data_as<double>()[at] = value.data_as<double>()[40] = nan;
+    value.mutable_data_as<double>()[at] = value.mutable_data_as<double>()[40] = nan;
     CHECK(run("jit", x, argmax(x), value).int_item() == at);
     CHECK(run("jit", x, argmin(x), value).int_item() == at);
   }

@@ -19,13 +19,13 @@ namespace {
 Array ramp(const Dims& shape, DType dtype = DType::Float64) {
   Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t i = 0; i < out.size(); ++i)
-    out.data_as<double>()[i] = std::sin(double(i) * 0.7) + 0.01 * double(i % 13);
+    out.mutable_data_as<double>()[i] = std::sin(double(i) * 0.7) + 0.01 * double(i % 13);
   return out.astype(dtype);
 }
 
 Array indices(std::int64_t count, std::int64_t below) {
   Array out = Array::empty(DType::Int64, {count});
-  for (std::int64_t i = 0; i < count; ++i) out.data_as<std::int64_t>()[i] = (i * 7) % (2 * below) - below;
+  for (std::int64_t i = 0; i < count; ++i) out.mutable_data_as<std::int64_t>()[i] = (i * 7) % (2 * below) - below;
   return out;
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("rows are added in order, in blocks or not") {
       Array total = Array::zeros(DType::Float64, {columns});
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
-          total.data_as<double>()[j] += values.data_as<double>()[i * columns + j];
+          total.mutable_data_as<double>()[j] += values.data_as<double>()[i * columns + j];
       CHECK(identical(f({values})[0], total));
       agree({x}, {sum(x, std::vector{0}), max(x, std::vector{0}), min(x, std::vector{0}), var(x, std::vector{0})},
             {values});
@@ -160,7 +160,7 @@ TEST_CASE("sums by groups agree with the interpreter") {
             const std::int64_t sorted = i * groups / std::max<std::int64_t>(n, 1);
             const std::int64_t found[] = {sorted, sorted - groups, groups - 1 - sorted, (i * 7919) % groups,
                                           i % 3 == 0 ? sorted : sorted - groups};
-            at.data_as<std::int64_t>()[i] = found[order];
+            at.mutable_data_as<std::int64_t>()[i] = found[order];
           }
           const std::vector<Array> values{ramp({n}, dtype), ramp({groups}, dtype), at};
           const auto got = compiled(values), expected = interpreted(values);
@@ -174,9 +174,9 @@ TEST_CASE("infinities and nans stay in their groups") {
   auto index = lvector("index");
   auto f = function({y, mu, index}, {inc_subtensor(mu, {IndexItem(index)}, y * take(mu, index))});
   Array values = Array::full(DType::Float64, {64}, 1.0), at = Array::zeros(DType::Int64, {64});
-  values.data_as<double>()[20] = std::numeric_limits<double>::infinity();
-  values.data_as<double>()[21] = -std::numeric_limits<double>::infinity();
-  for (std::int64_t i = 0; i < 64; ++i) at.data_as<std::int64_t>()[i] = i / 12;
+  values.mutable_data_as<double>()[20] = std::numeric_limits<double>::infinity();
+  values.mutable_data_as<double>()[21] = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i < 64; ++i) at.mutable_data_as<std::int64_t>()[i] = i / 12;
   const Array got = f({values, Array{1., 1., 1., 1., 1., -0.0}, at})[0];
   CHECK(std::isnan(got.data_as<double>()[1]));
   for (int group : {0, 2, 3, 4}) CHECK(got.data_as<double>()[group] == 13);
@@ -192,7 +192,7 @@ TEST_CASE("an index out of range is found in the loop that uses it") {
   for (std::int64_t wrong : {3, -4, 1 << 30})
     for (std::int64_t at : {0, 8, 19}) {
       Array bad = indices(20, 3);
-      bad.data_as<std::int64_t>()[at] = wrong;
+      bad.mutable_data_as<std::int64_t>()[at] = wrong;
       CHECK_THROWS_WITH_AS(f({ramp({20}), ramp({3}), bad}),
                            doctest::Contains(cat("index ", wrong, " at position (", at, ",)").c_str()), IndexError);
     }

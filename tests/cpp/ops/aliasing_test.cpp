@@ -67,7 +67,7 @@ class Undeclared final : public Op {
     return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    if (writes_) in[0].data_as<double>()[0] += 1;
+    if (writes_) in[0].mutable_data_as<double>()[0] += 1;
     out[0] = writes_ ? in[0].copy() : in[0];
   }
 

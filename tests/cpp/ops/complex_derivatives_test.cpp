@@ -35,8 +35,8 @@ double irregular(std::int64_t i, int seed) {
 
 // The parts of an array's elements, one after another; changes are seen by the array.
 std::span<double> parts(const Array& x) {
-  if (is_complex(x.dtype())) return {x.as_pairs().data_as<double>(), std::size_t(2 * x.size())};
-  return {x.data_as<double>(), std::size_t(x.size())};
+  if (is_complex(x.dtype())) return {x.as_pairs().mutable_data_as<double>(), std::size_t(2 * x.size())};
+  return {x.mutable_data_as<double>(), std::size_t(x.size())};
 }
 
 Array irregular_like(const Variable& type, const Array& like, int seed) {

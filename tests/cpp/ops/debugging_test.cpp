@@ -207,7 +207,7 @@ TEST_CASE("breakpoints: stop when the condition holds; values can be changed") {
       ++stops;
       CHECK(why.find("large") != why.npos);
       REQUIRE(values.size() == 2);
-      values[0].data_as<double>()[0] = 1.0;
+      values[0].mutable_data_as<double>()[0] = 1.0;
       values[1] = Array(0.5);
     });
     CHECK(identical(f({Array{1.0, 2.0}})[0], Array{2.0, 4.0}));

@@ -173,7 +173,7 @@ TEST_CASE("derivatives of any order are those of the graph") {
   CHECK(allclose(function({x, y, n}, grad(sum(out[1]), y),
                           [] {
                             auto o = FunctionOptions();
-                            o.on_unused_input = "ignore";
+                            o.on_unused_input = OnUnusedInput::Ignore;
                             return o;
                           }())({u, v, 3}),
                  Array{3., 3., 3.}));
@@ -243,7 +243,7 @@ TEST_CASE("lengths are inferred through the graph, which is not computed for the
       op_from_graph({x, m, n}, {concatenate({x, x}), transpose(m), alloc(1.0, {n, shape_i(x, 0)})}, inlined(false));
   const Variables out = apply_op(op, {x, m, n});
   FunctionOptions options;
-  options.on_unused_input = "ignore";
+  options.on_unused_input = OnUnusedInput::Ignore;
   const Function f = function({x, m, n}, {shape(out[0]), shape(out[1]), shape(out[2])}, options);
   CHECK(text_of(f).find("OpFromGraph") == std::string::npos);
   const Results got = f({Array{1., 2., 3.}, Array::zeros(DType::Float64, {4, 5}), std::int64_t(7)});

@@ -55,7 +55,7 @@ TEST_CASE("integers below a count are exact at the boundaries of the ranges of w
           words.push_back((upper << 32) | lower);
       }
     const Array x = Array::empty(DType::UInt64, Dims{std::int64_t(words.size())});
-    std::copy(words.begin(), words.end(), x.data_as<std::uint64_t>());
+    std::copy(words.begin(), words.end(), x.mutable_data_as<std::uint64_t>());
     const Variable v = vector("v", DType::UInt64);
     const Variable drawn = apply_elemwise("random_below", Variables{v, constant(Array(count)), constant(Array(limit))});
     for (const char* linker : {"vm", "jit", "c"}) {

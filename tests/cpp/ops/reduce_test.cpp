@@ -99,7 +99,7 @@ TEST_CASE("float32 sums accumulate in float64, float64 sums in pairs") {
 
 TEST_CASE("argmax and argmin over several axes") {
   Array x = Array::zeros(Float64, {2, 3, 4});
-  for (std::int64_t i = 0; i < 24; ++i) x.data_as<double>()[i] = double((i * 7 + 5) % 24);
+  for (std::int64_t i = 0; i < 24; ++i) x.mutable_data_as<double>()[i] = double((i * 7 + 5) % 24);
   const auto expected = [&](std::vector<int> axes, bool smallest) {  // the position in a flattened transposed copy
     std::vector<int> order;
     for (int axis = 0; axis < 3; ++axis)

@@ -114,7 +114,7 @@ bool is_plain(const Variable& v) { return !v.is_disconnected() && !v.is_null(); 
 Array weights(const Array& like, int seed) {
   const Array out = Array::empty(DType::Float64, like.shape());
   for (std::int64_t i = 0; i < out.size(); ++i)
-    out.data_as<double>()[i] = 0.5 + std::fmod(0.7548776662466927 * double(i + 1) + 0.31 * seed, 1.0);
+    out.mutable_data_as<double>()[i] = 0.5 + std::fmod(0.7548776662466927 * double(i + 1) + 0.31 * seed, 1.0);
   return out;
 }
 
@@ -163,10 +163,10 @@ Array numeric_gradient(const Sample& sample, const Arrays& in, std::size_t i, co
     const double at = in[i].copy().data_as<double>()[k], step = 1e-6 * std::max(1.0, std::fabs(at));
     auto value = [&](double x) {
       moved[i] = in[i].copy();
-      moved[i].data_as<double>()[k] = x;
+      moved[i].mutable_data_as<double>()[k] = x;
       return weighted_sum(sample, moved, g);
     };
-    out.data_as<double>()[k] = (value(at + step) - value(at - step)) / (2 * step);
+    out.mutable_data_as<double>()[k] = (value(at + step) - value(at - step)) / (2 * step);
   }
   return out;
 }
@@ -465,9 +465,9 @@ TEST_CASE("pullbacks are linear in the cotangents where the op says so, and all 
       const DType dtype = g.values[k].dtype();
       const Array a = weights(g.values[k], int(k) + 1), b = weights(g.values[k], int(k) + 7), sum = a.copy();
       for (std::int64_t i = 0; i < sum.size(); ++i) {
-        a.data_as<double>()[i] *= 3;
-        b.data_as<double>()[i] *= -5;
-        sum.data_as<double>()[i] = a.data_as<double>()[i] + b.data_as<double>()[i];
+        a.mutable_data_as<double>()[i] *= 3;
+        b.mutable_data_as<double>()[i] *= -5;
+        sum.mutable_data_as<double>()[i] = a.data_as<double>()[i] + b.data_as<double>()[i];
       }
       first.push_back(a.astype(dtype));
       second.push_back(b.astype(dtype));
@@ -484,7 +484,8 @@ TEST_CASE("pullbacks are linear in the cotangents where the op says so, and all 
       const Array expected = numbers(evaluate(constant(of_first) + constant(of_second), {}, {}));
       const Array got = numbers(at(gradients[i], both));
       for (std::int64_t k = 0; k < got.size(); ++k)  // infinity - infinity is no sum
-        if (!std::isfinite(expected.data_as<double>()[k])) got.data_as<double>()[k] = expected.data_as<double>()[k] = 0;
+        if (!std::isfinite(expected.data_as<double>()[k]))
+          got.mutable_data_as<double>()[k] = expected.mutable_data_as<double>()[k] = 0;
       check_close(got, expected, relative, relative * 10);
     }
   });

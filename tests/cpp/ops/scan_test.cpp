@@ -26,7 +26,7 @@ TEST_CASE("scan: a recurrence, its last value and its gradient") {
     Array given = Array::empty(DType::Float64, {n});
     double expected = 0, slope = 0, total = 0;
     for (std::int64_t k = 0; k < n; ++k) {
-      given.data_as<double>()[k] = double(k) + 1;
+      given.mutable_data_as<double>()[k] = double(k) + 1;
       slope = expected + 0.5 * slope;
       expected = 0.5 * expected + double(k) + 1;
       total += slope;
@@ -106,9 +106,10 @@ TEST_CASE("scan: invalid arguments") {
 
 TEST_CASE("scan: an error names the matrix of a batch that is not positive definite") {
   Array good = Array::full(DType::Float64, {3, 4, 2, 2}, 0.0);
-  for (int k = 0; k < 12; ++k) good.data_as<double>()[4 * k] = good.data_as<double>()[4 * k + 3] = k + 1;
+  for (int k = 0; k < 12; ++k)
+    good.mutable_data_as<double>()[4 * k] = good.mutable_data_as<double>()[4 * k + 3] = k + 1;
   Array bad = good.copy();
-  bad.data_as<double>()[4 * 6] = -1;  // in step 1, matrix 2
+  bad.mutable_data_as<double>()[4 * 6] = -1;  // in step 1, matrix 2
   for (auto* linker : {"vm", "jit", "c"})
     for (const bool of_state : {false, true}) {
       INFO(linker, " ", of_state);

@@ -35,7 +35,7 @@ inline Array count(std::int64_t value) { return Array(value); }
 // 0, 1, 2, ... in row-major order.
 inline Array numbers(const Dims& shape) {
   Array flat = Array::empty(DType::Float64, Dims{product(shape)});
-  for (std::int64_t i = 0; i < flat.size(); ++i) flat.data_as<double>()[i] = double(i);
+  for (std::int64_t i = 0; i < flat.size(); ++i) flat.mutable_data_as<double>()[i] = double(i);
   return flat.reshape(shape);
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Truth values in a pattern that differs for each seed.
 Array pattern(const Dims& shape, std::int64_t seed) {
   Array out = Array::empty(DType::Bool, shape);
-  for (std::int64_t k = 0; k < out.size(); ++k) out.data_as<bool>()[k] = (k * (seed + 3) + seed) % 5 < 2;
+  for (std::int64_t k = 0; k < out.size(); ++k) out.mutable_data_as<bool>()[k] = (k * (seed + 3) + seed) % 5 < 2;
   return out;
 }
 

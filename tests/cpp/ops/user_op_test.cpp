@@ -46,7 +46,7 @@ class Smooth final : public OpOf<Smooth> {
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     out[0] = in[0].copy();
     std::vector<double> before(std::size_t(out[0].size()));
-    smooth_f64(out[0].size(), times, out[0].data_as<double>(), before.data());
+    smooth_f64(out[0].size(), times, out[0].mutable_data_as<double>(), before.data());
   }
   bool emit(Lowering& to, const Apply&) const override {
     const Expr n = to.shape_in(0)[0];
@@ -107,6 +107,16 @@ TEST_CASE("what perform returns without declaring it") {
     const Function converted = function({x}, (*make_ref<Careless>(true))({x}), {.mode = Mode(linker, "fast_run")});
     CHECK_THROWS_WITH_AS(converted({given}), doctest::Contains("perform made an array of dtype int32"), TypeError);
   }
+}
+
+TEST_CASE("a call of an op knows its line") {
+  const Variable x = vector("x");
+  const auto here = std::uint32_t(__LINE__);
+  const Variable y = (*make_ref<Careless>(true))({x});
+  CHECK(y.where().line == here + 1);
+  CHECK(std::string(y.where().file).ends_with("user_op_test.cpp"));
+  CHECK_THROWS_WITH(function({x}, y)({Array{1.}}),
+                    doctest::Contains(("user_op_test.cpp:" + std::to_string(here + 1)).c_str()));
 }
 
 TEST_CASE("an equation about a custom op is checked numerically") {

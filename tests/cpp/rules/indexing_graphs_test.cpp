@@ -42,7 +42,7 @@ class Chain {
     const Variable out(tensor_type(dtype, type), "v" + std::to_string(inputs.size()));
     Array value = Array::empty(DType::Float64, shape);
     for (std::int64_t k = 0; k < value.size(); ++k)
-      value.data_as<double>()[k] = dtype == DType::Int64 ? below(3) : double(below(1000)) / 250 - 2;
+      value.mutable_data_as<double>()[k] = dtype == DType::Int64 ? below(3) : double(below(1000)) / 250 - 2;
     inputs.push_back(out);
     values.push_back(value.astype(dtype));
     return out;

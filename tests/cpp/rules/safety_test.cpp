@@ -43,7 +43,7 @@ Array filled(const Variable& leaf, double value) {
   Dims shape;
   for (std::int64_t length : leaf.static_shape()) shape.push_back(length == unknown_length ? 3 : length);
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t k = 0; k < out.size(); ++k) out.data_as<double>()[k] = value;
+  for (std::int64_t k = 0; k < out.size(); ++k) out.mutable_data_as<double>()[k] = value;
   return out.astype(leaf.dtype());
 }
 

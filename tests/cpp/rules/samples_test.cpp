@@ -41,8 +41,9 @@ Array value_for(const Variable& leaf, int seed) {
   if (leaf.ndim() == 0 && is_integer(leaf.dtype())) return Array(3.0).astype(leaf.dtype());
   Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t k = 0; k < out.size(); ++k)
-    out.data_as<double>()[k] = is_float(leaf.dtype()) ? 0.3 + 0.17 * double((7 * k + seed) % 11) - 0.9 * double(k % 2)
-                                                      : double((k + seed) % 5);
+    out.mutable_data_as<double>()[k] = is_float(leaf.dtype())
+                                           ? 0.3 + 0.17 * double((7 * k + seed) % 11) - 0.9 * double(k % 2)
+                                           : double((k + seed) % 5);
   return out.astype(leaf.dtype());
 }
 

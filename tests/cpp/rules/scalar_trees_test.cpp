@@ -69,7 +69,7 @@ Array values_of(Random& random, DType dtype) {
   Array out = Array::empty(dtype, {points});
   for (std::int64_t k = 0; k < points; ++k)
     visit_dtype(dtype, [&]<class T>() {
-      T& value = out.data_as<T>()[k];
+      T& value = out.mutable_data_as<T>()[k];
       if constexpr (std::is_same_v<T, bool>) {
         value = random.chance(0.5);
       } else if constexpr (std::is_floating_point_v<T>) {
@@ -395,9 +395,9 @@ Outcome evaluate_perturbed(const test::Case& tree) {
       note(results[0]);
       for (std::int64_t k = length; k < results[0].size(); ++k)
         if (v.dtype() == DType::Float64)
-          results[0].data_as<double>()[k] = perturbed(results[0].data_as<double>()[k], random);
+          results[0].mutable_data_as<double>()[k] = perturbed(results[0].mutable_data_as<double>()[k], random);
         else
-          results[0].data_as<float>()[k] = perturbed(results[0].data_as<float>()[k], random);
+          results[0].mutable_data_as<float>()[k] = perturbed(results[0].mutable_data_as<float>()[k], random);
     }
     known.emplace(v.node(), results[0]);
   }
@@ -426,7 +426,7 @@ std::string difference(const test::Case& tree, const Outcome& expected, const st
     const Array wide = all.astype(DType::Float64).contiguous(), result = got[i].astype(DType::Float64).contiguous();
     const double epsilon = narrow ? 1.2e-7 : 2.3e-16;
     for (std::int64_t k = 0; k < length; ++k) {
-      const double before = wide.data_as<double>()[k], after = result.data_as<double>()[k];
+      const double before = wide.data_as<double>()[k], after = result.mutable_data_as<double>()[k];
       if (before == after || (std::isnan(before) && std::isnan(after))) continue;
       if (expected.is_at_jump[std::size_t(k)]) continue;
       if (!expected.is_regular[std::size_t(k)] && (!strict || expected.has_zero[std::size_t(k)])) continue;
@@ -467,7 +467,7 @@ std::string trouble(const test::Case& tree, const RewriteQuery& query, bool stri
 std::string native_trouble(const test::Case& tree, const char* optimizer) {
   FunctionOptions options;
   options.mode = Mode("jit", optimizer);
-  options.on_unused_input = "ignore";
+  options.on_unused_input = OnUnusedInput::Ignore;
   const Results results = function(tree.inputs, tree.outputs, options).call(tree.values);
   const std::vector<Array> got(results.begin(), results.end());
   return difference(tree, evaluate_perturbed(tree), got, false);

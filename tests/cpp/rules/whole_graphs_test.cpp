@@ -82,7 +82,7 @@ Array filled(const Dims& shape, int seed) {
   std::mt19937 generator{unsigned(seed)};
   std::uniform_real_distribution<double> uniform(-1.5, 1.5);
   Array out = Array::empty(DType::Float64, shape);
-  for (std::int64_t k = 0; k < out.size(); ++k) out.data_as<double>()[k] = uniform(generator);
+  for (std::int64_t k = 0; k < out.size(); ++k) out.mutable_data_as<double>()[k] = uniform(generator);
   return out;
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("random integer graphs keep their values exactly") {
       inputs.push_back(tensor("x", dtype, scalar ? Dims{} : Dims{unknown_length}));
       Array value = Array::empty(DType::Int64, scalar ? Dims{} : Dims{5});
       for (std::int64_t k = 0; k < value.size(); ++k)
-        value.data_as<std::int64_t>()[k] = pick(2) ? pick(256) - 128 : pick(5) - 2;
+        value.mutable_data_as<std::int64_t>()[k] = pick(2) ? pick(256) - 128 : pick(5) - 2;
       values.push_back(dtype == DType::Bool ? value.astype(DType::Int8).astype(DType::Bool) : value.astype(dtype));
     }
     Variables pool = inputs;

@@ -56,7 +56,8 @@ TEST_CASE("patterns that a call gives") {
   const sparse::Matrix a(sparse::Pattern::unchecked(sparse::Format::csr, at, bounds, length_of_rows(bounds), columns),
                          data);
   const auto dense = [&](const sparse::Matrix& m) {
-    const auto f = function({data, at, bounds, columns}, {sparse::to_dense(m)}, {.on_unused_input = "ignore"});
+    const auto f =
+        function({data, at, bounds, columns}, {sparse::to_dense(m)}, {.on_unused_input = OnUnusedInput::Ignore});
     return values_of(f({Array{2.0, 0.0, 3.0}, indices, indptr, std::int64_t(3)})[0]);
   };
   CHECK(dense(a.to(sparse::Format::csc)) == std::vector<double>{0, 2, 0, 0, 0, 3});

@@ -74,9 +74,9 @@ class Noise {
       }
     };
     if (value.dtype() == DType::Float32)
-      move(out.data_as<float>(), std::numeric_limits<float>::infinity());
+      move(out.mutable_data_as<float>(), std::numeric_limits<float>::infinity());
     else
-      move(out.data_as<double>(), std::numeric_limits<double>::infinity());
+      move(out.mutable_data_as<double>(), std::numeric_limits<double>::infinity());
     return out;
   }
 

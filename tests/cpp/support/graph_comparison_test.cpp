@@ -55,7 +55,7 @@ std::string difference_by(const std::string& rule, const Case& graph) {
 // A matrix for which most elements of solve(a, a) have rounding errors.
 Array rounded_matrix() {
   Array value = Array::empty(DType::Float64, {4, 4});
-  for (int k = 0; k < 16; ++k) value.data_as<double>()[k] = std::sin(1.7 * k * k + 0.3);
+  for (int k = 0; k < 16; ++k) value.mutable_data_as<double>()[k] = std::sin(1.7 * k * k + 0.3);
   return value;
 }
 

@@ -179,7 +179,7 @@ class Shrinker {
           const double before = wide.data_as<double>()[k];
           const double after = std::isfinite(before) ? simple(before) : before;
           same &= before == after || std::isnan(before);
-          out.data_as<double>()[k] = after;
+          out.mutable_data_as<double>()[k] = after;
         }
         if (same) break;  // already this simple
         candidate.values[i] = out.astype(candidate.values[i].dtype());

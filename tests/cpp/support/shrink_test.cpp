@@ -39,7 +39,7 @@ Case around(const std::function<Variable(const Variable&)>& part) {
   const Variable inside = part(x + y);
   for (int i = 0; i < 5; ++i) y = y + log1p(sqr(inside) * (i + 1.5) + sum(y));
   Array values = Array::empty(DType::Float64, {3, 3});
-  for (int k = 0; k < 9; ++k) values.data_as<double>()[k] = 0.3 + 0.17 * k;
+  for (int k = 0; k < 9; ++k) values.mutable_data_as<double>()[k] = 0.3 + 0.17 * k;
   return {{m, v, s}, {sum(x), y + exp(inside), max(y)}, {values, Array{0.4, -0.7, 1.1}, Array(0.77)}};
 }
 
