@@ -65,7 +65,8 @@ inline Variables Rop(const Variables& outputs, const Variables& wrt, const Varia
 }
 
 // d expression / d wrt: the dimensions of the expression, then those of wrt. One batched pullback, or one batched
-// pushforward where that is known to take far fewer products: NotImplementedError when an op can't take batches.
+// pushforward where that takes far fewer products, which calls find where lengths are unknown: NotImplementedError when
+// an op can't take batches.
 Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options = {},
                    Source where = Source::current());
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},

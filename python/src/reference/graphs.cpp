@@ -39,7 +39,7 @@ sparse: Return a sparse matrix, whose elements are those of `sparsity`, by defau
 -> TensorVariable, list of TensorVariable or SparseVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! ShapeError: at run time, if `sparsity` does not have the shape of the result.
 ~ grad, hessian, pullback, jacfwd
-* Reverse mode takes as many products as the expression has elements, forward mode as many as the variable has. Forward mode is chosen where lengths are known and the variable has fewer than half as many elements. Products are taken in a loop where there is no batch of them, as of a loop with ``until`` whose step may fail after the last one.
+* Reverse mode takes as many products as the expression has elements, forward mode as many as the variable has. Forward mode is chosen where the variable has fewer than half as many elements: by each call where lengths are unknown, except that a variable with at most 32 elements gets it where only the length of the expression is unknown. Products are taken in a loop where there is no batch of them, as of a loop with ``until`` whose step may fail after the last one.
 * With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
 
 = jacfwd

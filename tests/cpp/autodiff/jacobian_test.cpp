@@ -1,7 +1,11 @@
 // Jacobians, Hessians, batches of graphs, and the check against finite differences.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "bitale/autodiff/gradient.hpp"
+#include "bitale/compile/function.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
@@ -70,6 +74,36 @@ TEST_CASE("a Jacobian with far fewer columns than rows takes a batch of tangents
   const Variable half = sqr(subtensor(p, {0})), y = half * flatten(q) * subtensor(p, {0});
   const Array held = value(jacobian(y, p, {.consider_constant = {half}}), {p, q}, {at, points});
   CHECK(held.at(std::array<std::int64_t, 2>{1, 0}) == doctest::Approx(0.25 * std::sin(1.)));
+}
+
+TEST_CASE("calls decide how a Jacobian of unknown lengths is computed") {
+  const Variable t = vector("t"), p = vector("p"), m = matrix("m");
+  const FunctionOptions plain{.mode = Mode("vm", "None"), .on_unused_input = OnUnusedInput::Ignore};
+  const Variable wave = sin(expand_dims(t, 1) * p), y = sum(wave, 1) * exp(p[0]) * t;
+  const auto f = function({t, p}, jacobian(y, p), plain), expected = function({t, p}, jacfwd(y, p), plain);
+  for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 40})
+    for (const std::int64_t k : {1, 2, 3, 20}) {
+      const Array at = Array::full(DType::Float64, {n}, 0.25), parameters = Array::full(DType::Float64, {k}, 0.5);
+      CHECK(allclose(f(at, parameters), expected(at, parameters), 1e-12, 1e-15));
+    }
+  // Several variables, and dimensions.
+  const auto g = function({m, p}, jacobian(dot(m, p) * p[0], {p, m}), plain);
+  const Results matrices = g(Array{{1., 2.}, {3., 4.}, {5., 6.}}, Array{2., 3.});
+  CHECK(matrices[0].shape() == Dims{3, 2});
+  CHECK(matrices[1].shape() == Dims{3, 3, 2});
+  CHECK(matrices[0].at({1, 0}) == 3. * 2 * 2 + 4. * 3);
+  CHECK(matrices[1].at({2, 2, 1}) == 3. * 2);
+
+  // The graph has both modes, unless the expression is as long as the variable, or which is better is known.
+  const auto has_choice = [](const Variable& v) {
+    const std::vector<Apply> nodes = toposort(std::array{v});
+    return std::any_of(nodes.begin(), nodes.end(), [](const Apply& node) { return node.op().name() == "IfElse"; });
+  };
+  const Variable few = tensor("few", DType::Float64, {3});
+  CHECK(has_choice(jacobian(y, p)));
+  CHECK(!has_choice(jacobian(sin(p), p)));
+  CHECK(!has_choice(hessian(sum(exp(p) * sum(sqr(p))), p)));
+  CHECK(!has_choice(jacobian(sum(sin(expand_dims(t, 1) * few), 1), few)));
 }
 
 TEST_CASE("a Jacobian by many variables takes one sweep over the graph") {
