@@ -58,7 +58,18 @@ def main() -> int:
         action="store_true",
         help="the pages alone, for a quick look at one of them",
     )
+    parser.add_argument(
+        "--gallery",
+        nargs="*",
+        metavar="NAME",
+        help="records what the examples print, in full runs, and builds nothing",
+    )
     options = parser.parse_args()
+    if options.gallery is not None:
+        import recorded
+
+        recorded.record(options.gallery)
+        return 0
     output = options.output.resolve()
     source = output.with_name(output.name + "-source")
 

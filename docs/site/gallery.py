@@ -1,9 +1,11 @@
-"""The gallery: a page per example, with what it prints, its picture, and its source. Examples in Python have their pictures from
-pictures.py, and show the same program in C++ where there is one. Those that are in C++ alone draw for themselves."""
+"""The gallery: a page per example, with what it prints, its picture, and its source. What examples in Python print is of whole
+runs, recorded in outputs/ by `./dev docs --gallery [NAME...]`; their pictures are drawn when the site is built, by pictures.py,
+some of a short run. Examples in C++ are shown with those in Python of the same name; one that is alone runs and draws for itself."""
 
 from __future__ import annotations
 
 import ast
+import datetime
 import hashlib
 import os
 import re
@@ -16,28 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import docstrings
+import recorded
 from pages import ROOT, Stage
+from recorded import Run
 
-EXAMPLES = ROOT / "examples" / "python"
 IN_CPP = ROOT / "examples" / "cpp"
 PICTURES = Path(__file__).with_name("pictures.py")
 CACHE = ROOT / "build" / "gallery"
 
-# Examples that need packages which the site's environment lacks; their pages show no output.
-_WITH_OTHERS = re.compile(r"^\s*(?:import|from) (?:pymc|jax|pytensor|nutpie)\b", re.M)
 
-# pictures.py says which examples in Python make a short run.
-_SHORT = {".cpp": {"BITALE_EXAMPLE_QUICK": "1"}}
 _INCLUDED = {"python": "import and compilation", "cpp": "compilation of the functions"}
-
-
-@dataclass
-class Run:
-    """What an example prints, its seconds, and its picture."""
-
-    output: str
-    seconds: float
-    picture: Path | None
 
 
 @dataclass
@@ -62,18 +52,13 @@ def _ran(example: Path, also: bytes, command: Callable[[Path], list[Any]]) -> Ru
         CACHE.mkdir(parents=True, exist_ok=True)
         arguments = command(picture)
         start = time.monotonic()
-        done = subprocess.run(
-            arguments,
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, **_SHORT.get(example.suffix, {})},
-        )
+        done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT)
         if done.returncode:
             raise RuntimeError(f"{example.name} failed:\n{done.stdout}{done.stderr}")
         stored.write_text(f"{time.monotonic() - start:.1f}\n{done.stdout}", encoding="utf-8")
     seconds, _, output = stored.read_text(encoding="utf-8").partition("\n")
-    return Run(output, float(seconds), picture if picture.exists() else None)
+    where = f"{datetime.date.today()}, {recorded.processor()}"
+    return Run(output, float(seconds), where, picture if picture.exists() else None)
 
 
 def _title(text: str) -> str:
@@ -84,13 +69,15 @@ def _title(text: str) -> str:
 def _of_python(path: Path) -> Example:
     source = path.read_text(encoding="utf-8")
     text = ast.get_docstring(ast.parse(source)) or path.stem
-    run = (
-        None
-        if _WITH_OTHERS.search(source)
-        else _ran(
-            path, PICTURES.read_bytes(), lambda picture: [sys.executable, PICTURES, path, picture]
-        )
-    )
+    run = recorded.of(path)
+    if not recorded.WITH_OTHERS.search(source):
+        command = [sys.executable, PICTURES, path]
+        drawn = _ran(path, PICTURES.read_bytes(), lambda picture: [*command, picture])
+        if run is None:
+            raise RuntimeError(
+                f"{path.name} has no recorded output: ./dev docs --gallery {path.stem}"
+            )
+        run.picture = drawn.picture
     return Example(path, "python", _title(text), text, run)
 
 
@@ -130,7 +117,7 @@ def _page(stage: Stage, example: Example) -> str:
                 f".. image:: /gallery/pictures/{run.picture.name}\n   :class: plot\n   :alt: {shown}"
             )
         parts.append(
-            f"It prints, in a run of {run.seconds:.1f} s, {_INCLUDED[example.language]} included:\n\n.. code-block:: text\n\n"
+            f"It printed, in {run.seconds:.1f} s ({_INCLUDED[example.language]} included; {run.where}):\n\n.. code-block:: text\n\n"
             + _indented(run.output)
         )
     parts.append(
@@ -150,7 +137,7 @@ def _source(stage: Stage, path: Path, language: str) -> str:
 
 def write(stage: Stage) -> None:
     """Examples with pictures come first."""
-    in_python = sorted(EXAMPLES.glob("[!_]*.py"))
+    in_python = sorted(recorded.EXAMPLES.glob("[!_]*.py"))
     alone = {path.stem: path for path in IN_CPP.glob("*.cpp")}.keys() - {
         path.stem for path in in_python
     }
@@ -161,7 +148,7 @@ def write(stage: Stage) -> None:
         "Gallery",
         "=======",
         "",
-        "Complete programs. Each page has what the program prints when the site is built, and its source.",
+        "Complete programs. Each page has what the program printed in a whole run, its source, and the same in C++ where there is one.",
         "",
     ]
     lines += [".. grid:: 1 2 3 3", "   :gutter: 3", ""]
@@ -178,10 +165,7 @@ def write(stage: Stage) -> None:
     lines += [".. list-table::", "   :widths: auto", ""]
     for each in found:
         if not (each.run and each.run.picture):
-            lines += [
-                f"   * - :doc:`{each.path.stem} <{each.path.stem}>`",
-                f"     - {docstrings.escaped(each.title)}",
-            ]
+            lines += [f"   * - :doc:`{docstrings.escaped(each.title)} <{each.path.stem}>`"]
     lines += [
         "",
         "How one function goes from an expression to native code is shown in :doc:`/pipeline`, with its graphs after each step.",
@@ -191,7 +175,7 @@ def write(stage: Stage) -> None:
         ".. toctree::",
         "   :hidden:",
         "",
-        *(f"   {each.path.stem} <{each.path.stem}>" for each in found),
+        *(f"   {each.title} <{each.path.stem}>" for each in found),
     ]
     stage.write("gallery/index.rst", "\n".join(lines) + "\n")
 

@@ -47,6 +47,21 @@ OnNullGradient parse_on_null_gradient(std::string_view text) {
 
 // ---- checks --------------------------------------------------------------------------------------------------------
 
+void require_cost(const Variable& cost, std::string_view what) {
+  if (!cost.defined()) throw ValueError(cat(what, ": the cost is missing"));
+  if (cost.is_null()) throw NullTypeGradError(cat(what, ": the cost has no value: ", cost.why_null()));
+  if (cost.is_disconnected()) throw DisconnectedInputError(cat(what, ": the cost is disconnected"));
+  auto describe = [&] { return cat("got `", cost.str(), "` of type ", cost.type()->str()); };
+  if (cost.ndim() != 0) {
+    TypeError error(cat(what, ": the cost must be a scalar (0 dimensions), ", describe()));
+    error.add("hint", "jacobian differentiates each element; sum() or mean() of the cost is a scalar");
+    throw error;
+  }
+  if (is_discrete(cost.dtype())) throw TypeError(cat(what, ": the cost must be of a float dtype, ", describe()));
+  if (is_complex(cost))
+    throw TypeError(cat(what, ": the cost must be real, ", describe(), "; take `real`, `imag` or `abs` of it"));
+}
+
 namespace {
 
 void require_tensors(const Variables& variables, std::string_view what) {
@@ -55,17 +70,6 @@ void require_tensors(const Variables& variables, std::string_view what) {
     if (!as_tensor(v.type()))
       throw TypeError(cat(what, ": expected tensors, got `", v.str(), "` of type ", v.type()->str()));
   }
-}
-
-void require_cost(const Variable& cost) {
-  if (!cost.defined()) throw ValueError("grad: the cost is missing");
-  if (cost.is_null()) throw NullTypeGradError(cat("grad: the cost has no value: ", cost.why_null()));
-  if (cost.is_disconnected()) throw DisconnectedInputError("grad: the cost is disconnected");
-  auto describe = [&] { return cat("got `", cost.str(), "` of type ", cost.type()->str()); };
-  if (cost.ndim() != 0) throw TypeError(cat("grad: the cost must be a scalar (0 dimensions), ", describe()));
-  if (is_discrete(cost.dtype())) throw TypeError(cat("grad: the cost must be of a float dtype, ", describe()));
-  if (is_complex(cost))
-    throw TypeError(cat("grad: the cost must be real, ", describe(), "; take `real`, `imag` or `abs` of it"));
 }
 
 void require_pairs(std::string_view what, std::string_view of, std::size_t count, std::string_view by,
@@ -156,7 +160,7 @@ Variable one_for(const Variable& cost) { return second(cost, ones_like(cost)); }
 
 Variables grad(const Variable& cost, const Variables& wrt, const GradOptions& options, Source where) {
   LocationScope here(where);
-  require_cost(cost);
+  require_cost(cost, "grad");
   std::vector<Seed> seeds = {{cost, one_for(cost), true}};
   for (Seed& seed : known_seeds(options)) seeds.push_back(std::move(seed));
   return reverse(seeds, wrt, options, cost.name());
@@ -194,7 +198,7 @@ std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variab
   require_tensors(end, "subgraph_grad, end");
   std::vector<Seed> seeds;
   if (cost.defined()) {
-    require_cost(cost);
+    require_cost(cost, "subgraph_grad");
     seeds.push_back({cost, one_for(cost)});
   }
   for (auto& [variable, gradient] : start) {

@@ -201,6 +201,7 @@ Variable jacfwd(const Variable& expression, const Variable& wrt, const GradOptio
 
 Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions& options, Source where) {
   LocationScope here(where);
+  require_cost(cost, "hessian");
   Variables out;
   for (const Variable& v : wrt) {
     if (v.defined() && as_tensor(v.type()) && v.ndim() > 1)
@@ -230,6 +231,7 @@ Variables hessian_vector_product(const Variable& cost, const Variables& wrt, con
   if (wrt.size() != vectors.size())
     throw ValueError(
         cat("hessian_vector_product: expected one vector per variable: ", wrt.size(), ", got ", vectors.size()));
+  require_cost(cost, "hessian_vector_product");
   GradOptions first = options;
   first.return_disconnected = ReturnDisconnected::Zero;
   Variables gradients = grad(cost, wrt, first);

@@ -8,6 +8,7 @@
 #include "autodiff/agreement.hpp"
 #include "autodiff/coloring.hpp"
 #include "autodiff/dependencies.hpp"
+#include "autodiff/sweep.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"
@@ -169,6 +170,7 @@ Pattern found_pattern(const char* who, const Variable& expression, const Variabl
 // The gradient of a cost, and the options for its derivatives.
 std::pair<Variable, GradOptions> gradient_of(const Variable& cost, const Variable& wrt, const GradOptions& options) {
   require_vector("hessian", "wrt", wrt);
+  require_cost(cost, "hessian");
   GradOptions first = options, second = options;
   first.return_disconnected = ReturnDisconnected::Zero;
   second.disconnected_inputs = OnDisconnected::Ignore;

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autodiff/duplicates.hpp"
@@ -22,6 +23,8 @@ DType gradient_dtype(const Variable& v);
 // checked in calls where they are not known. TypeError for another rank, ShapeError for other static lengths.
 Variable as_gradient_of(const Variable& v, const Variable& value, std::string_view what);
 Variable zero_gradient(const Variable& v);
+// TypeError under the name of the function if it can't be differentiated as a cost: a real scalar of a float dtype.
+void require_cost(const Variable& cost, std::string_view what);
 
 struct Seed {
   Variable variable, gradient;

@@ -51,13 +51,13 @@ class NanGuard {
       const double each = wide.data_as<double>()[i];
       nan |= std::isnan(each);
       inf |= std::isinf(each);
-      large |= std::abs(each) > big;
+      large |= std::isfinite(each) && std::abs(each) > big;
     }
     std::vector<std::string> found;
     if (nan_ && nan) found.emplace_back("a nan");
-    if (inf_ && inf) found.emplace_back("an infinity");
+    if ((inf_ || big_) && inf) found.emplace_back("an infinity");
     if (big_ && large) found.emplace_back("a value beyond 1e10");
-    return join(found, ", ");
+    return join(found, " and ");
   }
 
   // Adds the value to an error, and the position of the first element that counts as an error.

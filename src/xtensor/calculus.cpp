@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autodiff/sweep.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/xtensor/align.hpp"
@@ -56,6 +57,7 @@ XVariable jacobian(const XOperand& expression, const XVariable& wrt, const GradO
 
 XVariable hessian(const XOperand& cost, const XVariable& wrt, const GradOptions& options) {
   const LocationScope here(cost.where);
+  require_cost(cost.variable.values(), "hessian");
   if (wrt.ndim() <= 1)
     return XVariable(bitale::hessian(cost.variable.values(), wrt.values(), options),
                      jacobian_dims(wrt.dims(), wrt.dims()));

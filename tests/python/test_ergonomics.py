@@ -382,3 +382,69 @@ def test_stubs_have_return_types():
         and "object" not in returns.values()
     )
     assert {node.name: ast.unparse(node.returns) for node in public}["constant"] == "TensorConstant"
+
+
+# ---- messages --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call, who, meant",
+    [
+        (lambda x: bt.function([x], x, update=[]), "function", "updates"),
+        (lambda x: bt.grad(x.sum(), x, disconnected="ignore"), "grad", "disconnected_inputs"),
+        (lambda x: x.sum(axs=0), "sum", "axis"),
+        (lambda x: pt.sum(x, axs=0), "sum", "axis"),
+        (lambda x: pt.dvector("x", shap=(3,)), "__call__", "shape"),
+        (lambda x: pt.tensor("x", dtyp="float64"), "tensor", "dtype"),
+        (lambda x: bt.In(x, valu=1.0), "__init__", "value"),
+        (lambda x: pt.random.normal(0.0, 1.0, sze=3), "normal", "size"),
+        (lambda x: bt.shared(1.0, nam="w"), "shared", "name"),
+        (lambda x: bt.scan(lambda v: v, sequence=x), "scan", "sequences"),
+    ],
+)
+def test_misspelt_keywords(call, who, meant):
+    with pytest.raises(TypeError, match=rf"{who}\(\) got an unexpected keyword argument") as raised:
+        call(pt.dvector("x"))
+    assert f"Did you mean '{meant}'?" in str(raised.value)
+
+
+def test_other_unfitting_arguments_are_answered_with_the_signatures():
+    """So they are where all keywords exist, also if the call is made within another that has keywords."""
+    x = pt.dvector("x")
+    with pytest.raises(
+        TypeError, match=r"inv\(\) got an unexpected keyword argument 'foo'\n  expected x$"
+    ):
+        pt.linalg.inv(pt.dmatrix("m"), foo=1)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        bt.grad(x.sum(), x, add_names="yes", disconnected_inputs=3)
+    with pytest.raises(TypeError, match=r"^inv\(\): incompatible function arguments"):
+        pt.vectorize(lambda v: pt.linalg.inv(v, v), signature="(n)->(n)")(x)
+
+
+@pytest.mark.parametrize("function", [bt.hessian, bt.grad, pt.grad])
+def test_derivatives_of_vectors_point_to_jacobian(function):
+    x = pt.dvector("x")
+    with pytest.raises(
+        TypeError, match=rf"^{function.__name__}: the cost must be a scalar"
+    ) as raised:
+        function(x**2, x)
+    assert "jacobian" in str(raised.value)
+
+
+def test_products_name_the_matrix_whose_transpose_fits():
+    m, x = pt.dmatrix("m"), pt.dvector("x")
+    with pytest.raises(bt.ShapeError, match=r"did you mean m\.T\?"):
+        bt.function([m, x], m @ x)(np.ones((3, 4)), np.ones(3))
+    with pytest.raises(bt.ShapeError, match=r"did you mean w\.T\?"):
+        pt.dvector("v", shape=(4,)) @ pt.dmatrix("w", shape=(3, 4))
+    with pytest.raises(bt.ShapeError, match=r"second argument would fit$"):
+        pt.dvector("v", shape=(4,)) @ pt.exp(pt.dmatrix("w", shape=(3, 4)))
+
+
+def test_nan_guard_says_what_it_found():
+    x = pt.dvector("x")
+    f = bt.function([x], x * 1.0, mode=bt.compile.NanGuardMode())
+    for value, found in [(np.inf, "an infinity"), (1e11, "a value beyond 1e10"), (np.nan, "a nan")]:
+        with pytest.raises(bt.compile.NanGuardError, match=f"found {found} in"):
+            f([value])
+    f([1e10])

@@ -1,5 +1,6 @@
 """Every Python example runs for a few steps."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -21,3 +22,15 @@ def test_example(name):
         timeout=300,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_pages_show_what_the_programs_print(monkeypatch):
+    """Each has its recorded output, of this version of the program, not of another."""
+    monkeypatch.syspath_prepend(EXAMPLES.parents[1] / "docs" / "site")
+    recorded = importlib.import_module("recorded")
+    for name in NAMES:
+        run = recorded.of(EXAMPLES / f"{name}.py")
+        assert run is not None and run.output.strip(), f"./dev docs --gallery {name}"
+    monkeypatch.setattr(recorded, "source_hash", lambda example: "another")
+    with pytest.raises(RuntimeError, match="--gallery gru"):
+        recorded.of(EXAMPLES / "gru.py")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 
 from bitale import _core
+from bitale._shown import unexpected_keyword
 from bitale._core import TensorSharedVariable, Type, Variable
 from bitale.compile.io import Container, SharedVariable, refuse
 
@@ -154,8 +155,10 @@ def shared_constructor(
     if shape is None and broadcastable is not None:  # PyTensor's older way to specify lengths of 1
         shape = tuple(1 if each else None for each in broadcastable)
     if kwargs:
-        raise TypeError(
-            f"shared: no arguments called {', '.join(sorted(kwargs))} for a value of {type(value).__name__}"
+        raise unexpected_keyword(
+            "shared",
+            next(iter(kwargs)),
+            ("value", "name", "strict", "allow_downcast", "borrow", "shape"),
         )
     if _core.is_data_array(value):
         raise TypeError(

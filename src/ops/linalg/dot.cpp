@@ -29,18 +29,25 @@ std::string shape_text(const Dims& shape) {
   return cat("[", join(parts, ", "), "]");
 }
 
+std::string transpose_hint(std::string_view which, const Variable& matrix) {
+  const std::string& name = matrix.name();
+  return cat("the transpose of the ", which, " argument would fit",
+             name.empty() ? "" : cat("; did you mean ", name, ".T?"));
+}
+
 // The summed dimensions must agree; a hint names a matrix whose transpose would fit. While the graph is built, the
 // error shows the shapes itself: there is no node yet whose context would.
-void check_inner(std::string_view who, const Dims& x, const Dims& y, bool building) {
+void check_inner(std::string_view who, const Dims& x, const Dims& y, std::span<const Variable> given, bool building) {
   const std::size_t xn = x.size(), yn = y.size();
   const std::int64_t a = x[xn - 1], b = yn == 1 ? y[0] : y[yn - 2];
   if (a == b || a == unknown_length || b == unknown_length) return;
   ShapeError error(cat(who, ": lengths ", a, " and ", b, " of the summed dimension differ."));
-  if (building) error.add("inputs", cat("x: ", shape_text(x), "    y: ", shape_text(y)));
+  if (building)
+    error.add("inputs", cat(given[0].str(), ": ", shape_text(x), "    ", given[1].str(), ": ", shape_text(y)));
   if (yn >= 2 && y[yn - 1] == a)
-    error.add("hint", "the transpose of the second argument would fit; did you mean y.T?");
+    error.add("hint", transpose_hint("second", given[1]));
   else if (xn >= 2 && x[xn - 2] == b)
-    error.add("hint", "the transpose of the first argument would fit; did you mean x.T?");
+    error.add("hint", transpose_hint("first", given[0]));
   throw error;
 }
 
@@ -193,7 +200,7 @@ Apply Dot::make_node(std::span<const Variable> inputs) const {
     if (input.ndim() < 1 || input.ndim() > 2)
       throw TypeError(
           cat("dot: expected vectors or matrices, got ", input.str(), " with ", input.ndim(), " dimensions"));
-  check_inner("dot", x.static_shape(), y.static_shape(), true);
+  check_inner("dot", x.static_shape(), y.static_shape(), own, true);
   Dims shape;
   if (x.ndim() == 2) shape.push_back(x.static_shape()[0]);
   if (y.ndim() == 2) shape.push_back(y.static_shape()[1]);
@@ -225,8 +232,8 @@ std::vector<Shape> Dot::infer_shape(const Apply&, std::span<const Shape> inputs)
   return {out};
 }
 
-void Dot::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
-  check_inner("dot", in[0].shape(), in[1].shape(), false);
+void Dot::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+  check_inner("dot", in[0].shape(), in[1].shape(), node.inputs(), false);
   const bool x_vector = in[0].ndim() == 1, y_vector = in[1].ndim() == 1;
   Array result = matrix_product(x_vector ? in[0].insert_axis(0) : in[0], y_vector ? in[1].insert_axis(1) : in[1]);
   if (y_vector) result = result.take_index(1, 0);
@@ -474,7 +481,7 @@ Apply BatchedDot::make_node(std::span<const Variable> inputs) const {
   if (ndim < 3 || own[1].ndim() != ndim)
     throw TypeError(cat("BatchedDot: expected stacks of matrices of equal rank, got ", own[0].str(), " with ", ndim,
                         " and ", own[1].str(), " with ", own[1].ndim(), " dimensions"));
-  check_inner("matmul", own[0].static_shape(), own[1].static_shape(), true);
+  check_inner("matmul", own[0].static_shape(), own[1].static_shape(), own, true);
   Dims shape;
   for (int axis = 0; axis + 2 < ndim; ++axis) {
     const std::int64_t a = own[0].static_shape()[std::size_t(axis)], b = own[1].static_shape()[std::size_t(axis)];
@@ -494,7 +501,7 @@ std::vector<Shape> BatchedDot::infer_shape(const Apply& node, std::span<const Sh
 }
 
 void BatchedDot::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  check_inner("matmul", in[0].shape(), in[1].shape(), false);
+  check_inner("matmul", in[0].shape(), in[1].shape(), node.inputs(), false);
   const int ndim = in[0].ndim();
   const bool share = repeats_everywhere(node.input(0)) || repeats_everywhere(node.input(1));
   Dims shape = in[std::size_t(batch_source(node))].shape();

@@ -101,7 +101,7 @@ TEST_CASE("products: errors") {
   CHECK(mentions(message_of<ShapeError>([&] {
                    value_of(dot(a, b), {a, b}, {numbers({2, 3}), numbers({2, 3})});
                  }),
-                 "did you mean y.T?"));
+                 "did you mean b.T?"));
   auto t = tensor("t", DType::Float64, {unknown, unknown, unknown}),
        s = tensor("s", DType::Float64, {unknown, unknown, unknown});
   CHECK(mentions(message_of<ShapeError>([&] {

@@ -16,6 +16,7 @@ import numpy as np
 from bitale import _core
 from bitale._deprecation import warn_deprecated
 from bitale._geography import finder
+from bitale._shown import unexpected_keyword
 from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
 from bitale.raise_op import CheckAndRaise
@@ -156,6 +157,7 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     names = list(own.parameters)[1:]
     if "size" not in names:
         raise TypeError(f"{who}: expected a function of a generator, the parameters, and size")
+    function_names = [*names, "rng", "dtype", "name", "return_next_rng"]
 
     @functools.wraps(make)
     def function(
@@ -166,6 +168,9 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
         return_next_rng: bool = False,
         **kwargs: Any,
     ) -> Any:
+        for keyword in kwargs:
+            if keyword not in own.parameters:
+                raise unexpected_keyword(who, keyword, function_names)
         bound = own.bind(None, *args, **kwargs)
         bound.apply_defaults()
         given, is_own = _generator(rng, who)
