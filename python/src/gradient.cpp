@@ -232,7 +232,7 @@ Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& d
     return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
   if (differentiated.ndim() != 0)
     throw TypeError(cat("hessian: the cost must be a scalar (0 dimensions), got ", differentiated.str(), " with ",
-                        differentiated.ndim(), "; x.sum() is one"));
+                        differentiated.ndim(), "; x.sum() is one, and jacobian differentiates each element"));
   Variables found;
   for (nb::handle each : variables) {
     const auto* labelled = labelled_in(each);
