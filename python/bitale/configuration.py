@@ -65,14 +65,12 @@ _without_effect: dict[str, tuple[Any, str]] = {
     "tensor__insert_inplace_optimizer_validate_nb": (-1, "every replacement is checked"),
     "traceback__compile_limit": (0, "a variable keeps one line"),
     "vm__lazy": (None, "branches are lazy in every linker"),
-    "warn_float64": ("ignore", "dtypes of results are in their types"),
 }
 # The accepted values of text flags among them; other text flags take any text.
 _choices: dict[str, tuple[str, ...]] = {
     "check_stack_trace": ("off", "log", "warn", "raise"),
     "cycle_detection": ("regular", "fast"),
     "on_shape_error": ("warn", "raise"),
-    "warn_float64": ("ignore", "warn", "raise", "pdb"),
 }
 _kept: dict[str, Any] = {}
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bitale/compile/shared.hpp"
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
@@ -102,6 +103,34 @@ nb::object class_of_variable(const Variable& variable) {
   return cls.is(nb::type<VariableObject>()) ? nb::object() : cls;
 }
 
+// The flag warn_float64.
+const std::string& float64_action() {
+  static std::uint64_t read_at = ~std::uint64_t(0);
+  static auto& action = *new std::string;
+  if (const std::uint64_t changes = config::change_count(); changes != read_at) {
+    action = config::get("warn_float64");
+    read_at = changes;
+  }
+  return action;
+}
+
+// What the flag asks for when a variable of float64 is made. A warning or error has the line that made it.
+void notice_float64(const Variable& variable) {
+  const std::string& action = float64_action();
+  if (action == "ignore" || living().contains(variable.node())) return;
+  std::string text = cat("warn_float64: `", variable.str(), "` is of dtype float64");
+  if (variable.owner().defined()) {
+    std::vector<std::string> inputs;
+    for (const Variable& input : variable.owner().inputs())
+      inputs.push_back(cat("`", input.str(), "` ", input.type()->str()));
+    text += cat(", made of ", join(inputs, ", "));
+  }
+  if (const Location where = variable.where()) text += cat(", at ", where.str());
+  if (action == "raise") throw TypeError(text);
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) nb::raise_python_error();
+  if (action == "pdb") nb::module_::import_("pdb").attr("set_trace")();
+}
+
 }  // namespace
 
 void set_class_of_ops(const std::string& name, nb::object cls) { classes_of_ops()[name] = std::move(cls); }
@@ -120,6 +149,7 @@ nb::object wrap(const Variable& variable) {
   }
   if (variable.is_constant()) return wrap_once<TensorConstantObject>(node, variable);
   if (is_shared(variable)) return wrap_once<TensorSharedVariableObject>(node, variable);
+  if (variable.dtype() == DType::Float64) notice_float64(variable);
   return wrap_once<TensorVariableObject>(node, variable);
 }
 

@@ -45,6 +45,13 @@ const std::vector<Flag>& declarations() {
        {"float64", "float32", "float16"},
        "float64",
        "Dtype of variables made without one. float16 is stored in 16 bits and computed in float32."},
+      {"warn_float64",
+       "enum",
+       {"ignore", "warn", "raise", "pdb"},
+       "ignore",
+       "What to do when a variable of dtype float64 is made, for programs that should compute in float32. Constants "
+       "and "
+       "shared variables do not count."},
       {"cast_policy",
        "enum",
        {"custom", "pytensor", "numpy+floatX"},
@@ -91,7 +98,7 @@ const std::vector<Flag>& declarations() {
        "str",
        {},
        "",
-       "The LLVM library that generates native code. Default: libbitale_llvm.so beside Bitale's own, or else the "
+       "The LLVM library that generates native code. Default: libbitale_llvm.so in the folder of Bitale's own, or else the "
        "system's libLLVM of the release with whose headers Bitale was built."},
       {"target",
        "enum",

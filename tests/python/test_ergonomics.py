@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pathlib
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -448,3 +449,20 @@ def test_nan_guard_says_what_it_found():
         with pytest.raises(bt.compile.NanGuardError, match=f"found {found} in"):
             f([value])
     f([1e10])
+
+
+def test_float64_can_be_found_in_programs_of_float32():
+    x = pt.fvector("x")
+    with bt.config.change_flags(warn_float64="raise"):
+        assert (x * 0.5).dtype == "float32" and pt.constant(0.1).dtype == "float64"
+        with pytest.raises(
+            TypeError, match=r"`Mul.0` is of dtype float64, made of `x` .*test_ergonomics"
+        ):
+            x * 0.1
+    with bt.config.change_flags(warn_float64="warn"):
+        with pytest.warns(UserWarning, match="`y` is of dtype float64"):
+            pt.dscalar("y")
+        with bt.config.change_flags(floatX="float32"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert pt.clip(x, 0.1, 0.9).dtype == "float32"
+    assert (x * 0.1).dtype == "float64"
