@@ -49,5 +49,5 @@ def test_program_of_a_cluster(tmp_path):
             process.kill()
             process.wait()
     assert [process.returncode for process in processes] == [0, 0], texts
-    assert checkpoint.steps(tmp_path / "run") == [80, 100]
-    assert len(os.listdir(tmp_path / "run" / "step-100")) == 2
+    assert checkpoint.steps(tmp_path / "train-run") == [80, 100]
+    assert len(os.listdir(tmp_path / "train-run" / "step-100")) == 2
