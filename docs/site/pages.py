@@ -110,7 +110,7 @@ class Stage:
 
     def toctrees(self, index: str, text: str) -> Iterator[str]:
         """The pages to which the overview of a folder links are below it in the navigation, under its headings. The overview is
-        the folder's index, or beside it a page of its name. That of the guide links to pages of docs/ itself."""
+        the folder's index, or a page of the folder's name next to it. That of the guide links to pages of docs/ itself."""
         folder = index.removesuffix("index.md")
         if folder == index:
             folder = index.removesuffix(".md") + "/"

@@ -119,7 +119,7 @@ def county_years(found: Any, figure: Any) -> None:
 
 
 def _images(figure: Any, shown: dict[str, Any], **options: Any) -> None:
-    """Images beside each other, by title."""
+    """Images next to each other, by title."""
     for each, (title, image) in zip(figure.subplots(1, len(shown)), shown.items()):
         each.imshow(image, **options)
         each.set_title(title, fontsize="medium")

@@ -1,4 +1,4 @@
-"""A type of one's own: variables whose values are Python objects, in a compiled function beside tensors."""
+"""A type of one's own: variables whose values are Python objects, in a compiled function together with tensors."""
 
 import numpy as np
 

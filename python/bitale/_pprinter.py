@@ -195,7 +195,7 @@ leaf_printer, constant_printer, default_printer = LeafPrinter(), ConstantPrinter
 
 
 class PPrinter(Printer):
-    """Writes expressions as one would write them: ``pprint(x)``. `pprint` is one; clone() is another with the same assignments."""
+    """Writes expressions as formulas: ``pprint(x)``. `pprint` is one; clone() is another with the same assignments."""
 
     def __init__(self) -> None:
         self.printers: list[tuple[Any, Printer]] = []

@@ -25,7 +25,7 @@ class ConfigAccessViolation(AttributeError):
 class ConfigParam:
     """Which values a flag may have.
 
-    default: a value, or a function that gives it. apply: makes of what is given the value that is kept. validate: whether a
+    default: a value, or a function that gives it. apply: makes of the argument the value that is kept. validate: whether a
     value is one; it returns False, or raises. mutable: False for a flag that keeps its default.
     """
 
@@ -48,7 +48,7 @@ class ConfigParam:
             raise ValueError(f"{self.name}: {value!r} is not a valid value of this flag")
 
     def apply(self, value: Any) -> Any:
-        """The value that is kept for what was given. ValueError for what is none."""
+        """The value that is kept for the argument. ValueError for an argument that has none."""
         made = value if self._apply is None else self._apply(value)
         self.validate(made)
         return made

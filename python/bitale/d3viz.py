@@ -10,7 +10,7 @@ __all__ = ["d3viz"]
 
 
 def d3viz(fct: Any, outfile: Any, copy_deps: bool = True, *args: Any, **kwargs: Any) -> None:
-    """Writes the page of a graph or a compiled function to a file. copy_deps is accepted: the page needs nothing beside it.
+    """Writes the page of a graph or a compiled function to a file. copy_deps is accepted: the page needs no other files.
 
     >>> import os, tempfile
     >>> from bitale.d3viz import d3viz

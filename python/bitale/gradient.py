@@ -345,7 +345,7 @@ class numeric_grad:
     pt : array or list of arrays
         Point.
     eps : float, optional
-        Step; by default one that fits the least precise dtype.
+        Step; by default one that fits the dtype of lowest precision.
     out_type : dtype_like, optional
         Dtype of the result of `f`.
 

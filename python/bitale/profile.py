@@ -237,7 +237,7 @@ class ProfileStats:
         return self._print(file, ["compiling"], N)
 
     def summary_parts(self, file: Any = None, N: int = 20) -> str | None:
-        """Prints the loops and calls of native code, the slowest first, beside the machine's limits."""
+        """Prints the loops and calls of native code, the slowest first, with the machine's limits."""
         return self._print(file, ["parts"], N)
 
     def summary_class(self, file: Any = None, N: int = 20) -> str | None:

@@ -121,7 +121,7 @@ def flatten(a: Any) -> list[Any]:
     Returns
     -------
     list
-        Elements that are none of these.
+        Elements of other kinds.
     """
     if not isinstance(a, (tuple, list, set)):
         return [a]

@@ -140,7 +140,7 @@ void bind_errors(nb::module_& m) {
                                  "A graph that can't be ordered, or that a rewrite broke.");
   map_to_new<NotScalarConstantError>(m, "NotScalarConstantError", PyExc_Exception, "Not a constant of one element.");
   map_to_new<UpdateConflictError>(m, "UpdateConflictError", PyExc_RuntimeError,
-                                  "A call inside of a call that would change what the outer one changes.");
+                                  "A call inside a call that would change what the outer one changes.");
   map_to_new<DualLinkerError>(m, "DualLinkerError", PyExc_Exception,
                               "Two linkers give different values for the same node.");
   map_to_new<NanGuardError>(m, "NanGuardError", PyExc_AssertionError, "A value that NanGuardMode does not let pass.");

@@ -37,7 +37,7 @@ bool are_equal(const nb::object& a, const nb::object& b) {
 // Texts such as "2020-01-31" or "2 days" beside dates or durations, as pandas reads them: what has the form of no date
 // equals no label.
 nb::object dates_of_texts(const nb::object& texts, bool are_dates) {
-  const nb::object pandas = import_pandas("sel: texts beside dates");
+  const nb::object pandas = import_pandas("sel: texts for dates");
   const nb::object read = pandas.attr(are_dates ? "to_datetime" : "to_timedelta")(texts, "errors"_a = "coerce");
   return numpy().attr("asarray")(read);
 }

@@ -263,7 +263,7 @@ void bind_printing(nb::module_& m) {
                    "The page of printing.html as a notebook shows it.");
   m.def(
       "pprint", [](const Variable& variable) { return pprint(variable); }, "variable"_a,
-      "The expression as one would write it.");
+      "The expression as a formula.");
   m.def(
       "latex", [](const Variable& variable) { return latex(variable); }, "variable"_a, R"(>>> x = pt.dscalar("x")
 >>> print(bt.printing.latex(pt.exp(x) / x))

@@ -253,7 +253,7 @@ void bind_types(nb::module_& m) {
       .def("filter", filter_any, "data"_a.none(), "strict"_a = false, "allow_downcast"_a = nb::none(),
            nb::sig("def filter(self, data: typing.Any, strict: bool = False, allow_downcast: bool | None = None) -> "
                    "typing.Any"),
-           "The value as one of this type; TypeError when it is none.")
+           "The value as one of this type; TypeError for a value of another.")
       .def("is_valid_value", is_valid_value, "data"_a.none(),
            nb::sig("def is_valid_value(self, data: typing.Any) -> bool"),
            "Whether the value is one of this type as it is.")
@@ -352,7 +352,7 @@ void bind_types(nb::module_& m) {
           },
           "dtype"_a = nb::none(), "shape"_a = nb::none(), "The same type with another dtype or shape.")
       .def("filter", filter_value, "data"_a, "strict"_a = false, "allow_downcast"_a = nb::none(),
-           "The value as an array of this type; TypeError when it is none.")
+           "The value as an array of this type; TypeError for one of another.")
       .def(
           "is_valid_value",
           [](const TensorTypeObject& self, Any value) {

@@ -32,7 +32,7 @@ std::optional<double> as_tolerance(nb::handle tolerance) {
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const bool is_duration = kind == "m" || nb::hasattr(tolerance, "total_seconds");
   if (nb::cast<int>(array.attr("ndim")) != 0 || !(is_duration || kind == "i" || kind == "u" || kind == "f"))
-    throw TypeError(cat("sel: tolerance: expected a number, or a duration beside dates, got ", shown(tolerance)));
+    throw TypeError(cat("sel: tolerance: expected a number, or a duration for dates, got ", shown(tolerance)));
   const nb::object number = is_duration ? nb::object(array.attr("astype")("m8[ns]").attr("astype")("float64")) : array;
   return nb::cast<double>(number.attr("item")());
 }
@@ -116,7 +116,7 @@ std::optional<Index> index_of_dates(const Dim& dim, nb::handle item, const Looku
   const bool is_range = PySlice_Check(item.ptr());
   if (!is_label_text(item) && !(is_range && (is_label_text(item.attr("start")) || is_label_text(item.attr("stop")))))
     return {};
-  const nb::object index = import_pandas("sel: texts beside dates").attr("Index")(labels_of(dim.coordinates()));
+  const nb::object index = import_pandas("sel: texts for dates").attr("Index")(labels_of(dim.coordinates()));
   return index_at(dim, looked_up(dim, item, [&]() -> nb::object {
                     if (!is_range) return index.attr("get_loc")(item);
                     return index.attr("slice_indexer")(item.attr("start"), item.attr("stop"), item.attr("step"));

@@ -151,7 +151,7 @@ class SharedAccessTable {
     for (auto* one : held_)
       if (is_same_thread(*one, access) && have_common(one->claim_.written, access.claim_.written))
         throw UpdateConflictError(
-            "a shared variable is changed by a call that was made inside of a call which updates it: the change would "
+            "a shared variable is changed by a call that was made inside a call which updates it: the change would "
             "be lost when the outer call stores its own value");
   }
 
@@ -167,7 +167,7 @@ class SharedAccessTable {
         if (!waits_for(waiter, *holder) || !seen.insert(holder->thread_).second) continue;
         if (is_same_thread(*holder, access))
           throw UpdateConflictError(
-              "deadlock: a call inside of a call waits for shared variables that another call holds, which waits for "
+              "deadlock: a call inside a call waits for shared variables that another call holds, which waits for "
               "those of the outer call");
         for (auto* one : waiting_)
           if (is_same_thread(*one, *holder)) pending.push_back(one);

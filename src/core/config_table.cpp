@@ -98,7 +98,8 @@ const std::vector<Flag>& declarations() {
        "str",
        {},
        "",
-       "The LLVM library that generates native code. Default: libbitale_llvm.so in the folder of Bitale's own, or else the "
+       "The LLVM library that generates native code. Default: libbitale_llvm.so in the folder of Bitale's own, or else "
+       "the "
        "system's libLLVM of the release with whose headers Bitale was built."},
       {"target",
        "enum",

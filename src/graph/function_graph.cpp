@@ -46,7 +46,7 @@ Variable input_copy(const Variable& input) {
 FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : state_(std::make_unique<State>()) {
   check_inputs(inputs, clone);
   for (const Variable& output : outputs)
-    if (!output.defined()) throw ValueError("FunctionGraph: an output is no variable");
+    if (!output.defined()) throw ValueError("FunctionGraph: an output is not a variable");
   auto& originals = state_->originals;
   PointerMap<VariableNode*> own_inputs;
   for (const Variable& input : inputs) {
@@ -206,7 +206,7 @@ bool FunctionGraph::change_node_input(const Client& client, const Variable& afte
 }
 
 void FunctionGraph::add_output(const Variable& output, std::string_view reason, UnknownLeaves unknown) {
-  if (!output.defined()) throw ValueError("FunctionGraph: an output is no variable");
+  if (!output.defined()) throw ValueError("FunctionGraph: an output is not a variable");
   Transaction transaction(change(), reason);
   if (unknown == UnknownLeaves::add) transaction.accept_new_inputs();
   transaction.add_output(output);

@@ -202,7 +202,7 @@ void FunctionGraph::State::check_integrity() const {
     require(record.is_input || (record.leaf.is_constant() && !record.clients.empty()),
             "a leaf is neither an input nor a constant in use", record.leaf.str());
   }
-  require(uses == listed, "a client is listed that is none");
+  require(uses == listed, "something is listed as a client that is not one");
   visit_nodes(outputs, NoBlockers(), [&](ApplyNode* node) { reached += contains(node); });
   require(reached == node_count(), "a node is kept that no output needs");
   for (const Variable& input : inputs) require(leaves.contains(input.node()), "an input is not known", input.str());

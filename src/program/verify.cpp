@@ -257,7 +257,8 @@ class Verifier {
         if (memory->offset.defined() && memory->offset.dtype() != DType::Int64)
           fail(cat("an offset in ", buffer(memory->buffer).name, " that is not int64"));
     if (!s.status.defined()) return;
-    if (s.status.code() != Code::var || s.status.dtype() != DType::Int64) fail("a status that is no int64 variable");
+    if (s.status.code() != Code::var || s.status.dtype() != DType::Int64)
+      fail("a status that is not an int64 variable");
     define(s.status);
   }
   void verify(const Check& s) {

@@ -23,7 +23,7 @@ const DigitsFunctions& open() {
     if (void* functions = dlsym(library, "bitale_digits_functions"))
       return *static_cast<const DigitsFunctions*>(functions);
   warn(cat("values of hyp2f1 that need numbers of more digits are nan: ", file,
-           ", which is installed beside the library, can't be opened (", dlerror(), ")"));
+           ", which is installed with the library, can't be opened (", dlerror(), ")"));
   return nothing;
 }
 

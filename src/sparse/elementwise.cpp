@@ -77,7 +77,7 @@ namespace {
 // A dense operand that broadcasts to the matrix, never the other way: lengths are its lengths, or known to be 1.
 Variable fitted(const Pattern& pattern, const Variable& dense) {
   if (dense.ndim() > 2)
-    throw TypeError(cat("sparse: expected a scalar, a vector or a matrix beside a sparse matrix, got ", dense.str(),
+    throw TypeError(cat("sparse: expected a scalar, a vector or a matrix next to a sparse matrix, got ", dense.str(),
                         " with ", dense.ndim(), " dimensions"));
   std::vector<std::optional<Operand>> lengths(std::size_t(dense.ndim()));
   for (int k = 0; k < dense.ndim(); ++k) {

@@ -406,3 +406,17 @@ def test_names_outside_of_code_blocks():
                 for name in names[1:].split("."):
                     assert hasattr(value, name), f"{page.name}: {code}"
                     value = getattr(value, name)
+
+
+def test_phrases_that_lint_refuses(tmp_path):
+    tool, page = DOCS.parent / "tools" / "check_language.py", tmp_path / "page.md"
+    for text, is_fine in [
+        ("The least of them is beside the others.", False),
+        ("There is none beside `that is no name` and ```beside```.", False),
+        ("There is none; at least one is next to the others, by least squares.", True),
+        ("Code such as `x is none` and `that is no name` is not read.", True),
+    ]:
+        page.write_text(f"# Page\n\n```text\nbeside\n```\n\n{text}\n")
+        ran = subprocess.run([sys.executable, tool, page], capture_output=True, text=True)
+        assert (ran.returncode == 0) == is_fine, ran.stdout
+        assert is_fine or f"{page}:7: " in ran.stdout

@@ -14,6 +14,7 @@ lint() {
   [ -z "$bad" ] || die "not in the house's format (./dev lint --fix puts it right): "$bad
   python3 tests/layering/check.py .
   python3 tests/layering/python_check.py .
+  python3 tools/check_language.py || die "not as a native speaker would write it (tools/check_language.py has the phrases)"
   lint_python
   say "Lint: ${#files[@]} files of C++ are fine, and so are those of Python"
 }

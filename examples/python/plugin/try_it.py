@@ -1,4 +1,4 @@
-"""A program that uses the package beside it: each mode and linker computes the same, with its rewriters and without them."""
+"""A program that uses the package in this folder: each mode and linker computes the same, with its rewriters and without them."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""``bitale bench``: a short measurement of this machine, beside NumPy's figures for the same work."""
+"""``bitale bench``: a short measurement of this machine, with NumPy's figures for the same work."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _as_list(answer: Any) -> list[Any]:
 
 
 class _ByOp(_Override):
-    """An op that is applied to inputs, outputs and what is given."""
+    """An op that is applied to inputs, outputs and further arguments."""
 
     def __call__(self, inputs: list[Any], outputs: list[Any], given: list[Any]) -> list[Any]:
         (op,) = self.parts

@@ -34,7 +34,7 @@ def convert_variable(self: Type, var: Any) -> Any:
 
 
 def filter_variable(self: Type, other: Any, allow_convert: bool = True) -> Any:
-    """A variable of this type: other as it is, a constant of what is no variable, or what convert_variable makes of it.
+    """A variable of this type: other as it is, a constant of what is not a variable, or what convert_variable makes of it.
 
     TypeError for what can't be one, and for what would have to be converted unless allow_convert.
 

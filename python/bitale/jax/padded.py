@@ -36,7 +36,7 @@ def _indices(flags: Any, size: int, who: str) -> tuple[Any, Any, Any]:
 def nonzero(x: Any, size: int, fill_value: int = 0) -> tuple[Any, ...]:
     """Where x is not 0: for each dimension a vector of `size` positions in row-major order, and their number last.
 
-    Vectors go on with fill_value, as those of ``jax.numpy.nonzero``. ValueError for a size that is no integer of 0 or more and for
+    Vectors go on with fill_value, as those of ``jax.numpy.nonzero``. ValueError for a size that is not an integer of 0 or more and for
     a scalar.
 
     >>> rows, count = bt.jax.nonzero(pt.constant([0, 3, 0, 4]), size=3)
@@ -56,7 +56,7 @@ def nonzero(x: Any, size: int, fill_value: int = 0) -> tuple[Any, ...]:
 def compress(mask: Any, x: Any, size: int, fill_value: Any = 0) -> tuple[Any, Any]:
     """The rows of x, along its first dimension, where the mask is true, then rows of fill_value up to `size`; and their number.
 
-    As ``x[mask]``. ValueError for a mask that is no vector of bool, for a scalar x and for such a size.
+    As ``x[mask]``. ValueError for a mask that is not a vector of bool, for a scalar x and for such a size.
 
     >>> rows, count = bt.jax.compress(pt.constant([True, False, True]), pt.constant([1.0, 2.0, 3.0]), size=4)
     >>> rows.eval(), count.eval()

@@ -30,7 +30,7 @@ class BatchedModel:
         return self.graph.free.size
 
     def __call__(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The log density of each point, and its gradient. TypeError where `points` is no matrix of numbers of shape (chains, size)."""
+        """The log density of each point, and its gradient. TypeError where `points` is not a matrix of numbers of shape (chains, size)."""
         values, gradients = self.function(self._arranged(points))
         return values, gradients.T if self.in_columns else gradients
 

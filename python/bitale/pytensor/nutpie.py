@@ -29,7 +29,7 @@ class CompiledModel(_nutpie.CompiledPyMCModel):
     )  # the key in `shared_data` of each shared variable
 
     def with_data(self, **updates: Any) -> CompiledModel:
-        """The same model with other data, which may have another length. KeyError for a name that is no shared variable, ValueError
+        """The same model with other data, which may have another length. KeyError for a name that is not a shared variable, ValueError
         for another rank or values that don't fit its dtype. Both models can be used."""
         model: Any = self  # the fields are those of nutpie
         replaced: CompiledModel = dataclasses.replace(

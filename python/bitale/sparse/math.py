@@ -45,7 +45,7 @@ def structured_elemwise(tensor_op: Callable[..., Any]) -> Callable[..., Any]:
         a = as_sparse_variable(x)
         if any(getattr(pt.as_tensor_variable(each), "ndim", 0) for each in others):
             raise TypeError(
-                "sparse: a structured function takes numbers beside the matrix; A * x and sampling_dot() take tensors"
+                "sparse: a structured function takes numbers in addition to the matrix; A * x and sampling_dot() take tensors"
             )
         return a.with_data(tensor_op(a.data, *others))
 

@@ -1,4 +1,4 @@
-"""What the array-API standard asks of a namespace beside functions of tensors, for symbolic variables: dtypes, and conversions of values."""
+"""What the array-API standard asks of a namespace in addition to functions of tensors, for symbolic variables: dtypes, and conversions of values."""
 
 from __future__ import annotations
 

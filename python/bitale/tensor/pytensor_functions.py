@@ -1,4 +1,4 @@
-"""What PyTensor's modules have beside the names that pytensor.tensor exports: `from bitale.tensor.basic import ix_`."""
+"""What PyTensor's modules have in addition to the names that pytensor.tensor exports: `from bitale.tensor.basic import ix_`."""
 
 from __future__ import annotations
 

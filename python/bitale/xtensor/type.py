@@ -103,7 +103,7 @@ class XTensorType:
     def clone(
         self, dtype: Any = None, dims: Any = None, shape: Any = None, **kwargs: Any
     ) -> XTensorType:
-        """A type that differs in what is given."""
+        """A type that differs in the arguments."""
         same = dims is None and shape is None
         return XTensorType(
             self.dtype if dtype is None else dtype,

@@ -626,7 +626,7 @@ SCALAR_OP({
     .title = "Hypot",
     .doc = "Length of the hypotenuse, elementwise.\n"
            "-> ``sqrt(x * x + y * y)`` without overflow or underflow of the squares; inf if an operand is infinite, "
-           "even beside nan.\n"
+           "even next to nan.\n"
            "~ sqrt, abs",
     .symbol = "hypot",
     .arity = 2,

@@ -162,7 +162,7 @@ TEST_CASE("calls read only buffers that were written; fills are constant") {
   offset.fails("an offset in t that is not int64");
   Example status;
   status.program.steps.push_back({Call{"bt_sort", {}, status.pool.var(0, DType::Float64)}});
-  status.fails("a status that is no int64 variable");
+  status.fails("a status that is not an int64 variable");
   Example lanes;
   lanes.body(1).push_back({Call{"bt_sort", {BufferArgument{Example::t, AccessKind::combine}}}});
   std::get<Loop>(lanes.program.steps[1].what).vector = true;

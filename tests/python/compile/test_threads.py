@@ -200,7 +200,7 @@ def test_a_nested_call_that_updates_the_same_variable_is_rejected():
     x, n, m = pt.dvector("x"), bt.shared(0.0, "n"), bt.shared(0.0, "m")
     same, other = bt.function([], updates={n: n + 1}), bt.function([], updates={m: m + 1})
     for inner in (same, lambda: n.set_value(3.0)):
-        with pytest.raises(UpdateConflictError, match="inside of a call"):
+        with pytest.raises(UpdateConflictError, match="inside a call"):
             bt.function([x], calling(inner)(x).sum(), updates={n: n + 1})(np.ones(2))
     assert n.get_value() == 0
     bt.function([x], calling(other)(x).sum(), updates={n: n + 1})(np.ones(2))

@@ -83,7 +83,7 @@ def test_texts_for_dates_without_pandas(monkeypatch):
 
     x, _ = pair(DAYS)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(NotImplementedError, match="texts beside dates: pandas reads them"):
+    with pytest.raises(NotImplementedError, match="texts for dates: pandas reads them"):
         x.sel(t="2020-01")
 
 

@@ -689,7 +689,7 @@ class PatternNodeRewriter(NodeRewriter):
         Pattern of the replacement; or a function of (fgraph, node, what
         variables stand for), which returns a variable, or False.
     allow_multiple_clients : bool
-        Replace also where a node inside of the pattern is used elsewhere.
+        Replace also where a node inside the pattern is used elsewhere.
     name : str, optional
         Name of the rewriter.
     tracks : sequence

@@ -63,7 +63,7 @@ class RewriteDatabaseQuery:
     exclude : iterable of str, optional
         Tags and names of which it has none.
     subquery : dict, optional
-        Other queries for databases inside of the database, by name.
+        Other queries for databases inside the database, by name.
     position_cutoff : float
         Rewrites at later positions are left out.
     extra_rewrites : sequence of pairs, optional
@@ -317,7 +317,7 @@ def _give_name(rewriter: Any, name: str) -> None:
 
 
 def _note(db: RewriteDatabase) -> None:
-    """Tell the engine which names and tags there are inside of a database that is a part of optdb."""
+    """Tell the engine which names and tags there are inside a database that is a part of optdb."""
     waiting = [db]
     names: list[str] = []
     while waiting:

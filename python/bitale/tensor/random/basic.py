@@ -77,7 +77,7 @@ def _within(draw: TensorVariable, dtype: np.dtype[Any], who: str) -> TensorVaria
         if low >= 0 or dtype.itemsize < 8
         else None
     )
-    message = f"{who}: a number was drawn that is none of {dtype}'s, which are from {low} to {high}"
+    message = f"{who}: a number was drawn that {dtype} does not have; its numbers are from {low} to {high}"
     checked: TensorVariable = CheckAndRaise(ValueError, message)(
         draw, *([] if holds is None else [holds])
     )

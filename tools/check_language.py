@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Finds turns of phrase that a native speaker would not write, in pages, docstrings, comments of Python and texts of C++.
+
+Usage: check_language.py [FILE...]; without files, all that git knows. Each complaint says what to write instead.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A pattern, with what to write instead. Code in backticks is not looked at.
+PATTERNS = {
+    r"\bthat is no [a-z]": "that is not a",
+    r"(?<![Tt]here )\b(?:is|are|was|were) none\b": "is not one, or: there is none",
+    r"\bbeside\b": "next to, in addition to, besides",
+    r"\bwhat is given\b": "the arguments, or their name",
+    r"\bthe least (?!squares|recently|significant)\w+": "the smallest, the shortest",
+    r"(?<![Tt]here )\bis no (?:choice|function|number|variable|matrix|op)\b": "is not a",
+    r"\bshall be\b": "should be, is to be",
+    r"\bas one would\b": "as you would",
+    r"\b[Nn]othing has no\b": "all have",
+    r"\bask values for\b": "call a method of",
+    r"\binside of\b": "inside",
+    r"\btook a draw by\b": "were drawn by",
+    r"\bwhich is since\b": "since removed",
+    r"\bat hand\b": "installed, available",
+    r"\bwherever you like\b": "anywhere",
+    r"\b[Nn]one of them has the\b": "they lack the",
+}
+_ANY = re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(PATTERNS)))
+_CPP_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+def complaint(text: str) -> str:
+    """What is wrong with the first such phrase; empty if there is none."""
+    text = re.sub(r"`[^`]*`", "``", text)
+    found = _ANY.search(text)
+    if not found:
+        return ""
+    instead = list(PATTERNS.values())[int(str(found.lastgroup)[1:])]
+    return f'"{found[0]}": rather {instead}'
+
+
+def of_markdown(text: str) -> Iterator[tuple[int, str]]:
+    in_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code:
+            yield number, line
+
+
+def of_python(text: str) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if (
+            token.type in (tokenize.COMMENT, tokenize.STRING)
+            or "FSTRING_MIDDLE" in tokenize.tok_name[token.type]
+        ):
+            for offset, line in enumerate(token.string.splitlines()):
+                yield token.start[0] + offset, line
+
+
+def of_cpp(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in _CPP_TEXT.findall(line):
+            yield number, found
+
+
+READERS = {".md": of_markdown, ".py": of_python, ".cpp": of_cpp, ".hpp": of_cpp}
+PLACES = ("README.md", "CONTRIBUTING.md", "docs", "python", "examples", "src", "include")
+
+
+def files() -> list[Path]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PLACES]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
+
+
+def main(arguments: list[str]) -> int:
+    found = 0
+    for path in [Path(each) for each in arguments] or files():
+        reader = READERS.get(path.suffix)
+        if reader is None:
+            continue
+        for number, line in reader(path.read_text(encoding="utf-8")):
+            if text := complaint(line):
+                print(
+                    f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{number}: {text}"
+                )
+                found += 1
+    if found:
+        print(f"language: {found} complaints")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
