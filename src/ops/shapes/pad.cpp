@@ -2,8 +2,6 @@
 // values. Its result is the output of an OpFromGraph, so that programs find the op of a padding and its mode.
 #include "bitale/ops/arrange.hpp"
 
-#include <algorithm>
-#include <string_view>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
