@@ -40,7 +40,7 @@ std::string tap_text(int tap) { return tap == 0 ? "[t]" : cat("[t", tap > 0 ? "+
 // Whether dtype `to` holds values of dtype `from` without loss.
 bool holds(DType to, DType from) {
   try {
-    filter(*as_tensor(tensor_type(to, 0)), Array::zeros(from, Dims{}));
+    (void)filter(*as_tensor(tensor_type(to, 0)), Array::zeros(from, Dims{}));
     return true;
   } catch (const TypeError&) {
     return false;

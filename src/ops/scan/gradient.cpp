@@ -148,7 +148,7 @@ bool is_length(const Apply& node) {
 // Whether all elements are the same known number, so that keeping them is useless.
 bool is_uniform(const Variable& v) {
   try {
-    get_underlying_scalar_constant_value(v);
+    (void)get_underlying_scalar_constant_value(v);
     return true;
   } catch (const NotScalarConstantError&) {
     return false;
