@@ -49,7 +49,6 @@ axis: Axis along which to split; the slices are without it.
 Test whether each element is among others.
 element: Values to look for.
 test_elements: Values among which to look; nan is equal to none.
-assume_unique: Accepted for compatibility with NumPy; it has no effect.
 invert: Return the negation.
 kind (str or None): Accepted for compatibility with NumPy; it has no effect.
 -> Tensor of dtype bool and of the shape of `element`.
@@ -57,32 +56,22 @@ kind (str or None): Accepted for compatibility with NumPy; it has no effect.
 
 = union1d
 Sorted distinct elements of two tensors.
-ar1: First tensor; it is flattened.
-ar2: Second tensor; it is flattened.
 -> Vector of the elements of either, in increasing order.
 ~ intersect1d, setdiff1d, setxor1d, unique
 
 = setdiff1d
 Sorted distinct elements of one tensor that are not in another.
-ar1: First tensor; it is flattened.
-ar2: Second tensor; it is flattened.
 assume_unique: Accepted for compatibility with NumPy; the result is sorted in any case.
 -> Vector of the elements of `ar1` that are not in `ar2`, in increasing order.
 ~ union1d, intersect1d, setxor1d
 
 = setxor1d
 Sorted distinct elements that are in exactly one of two tensors.
-ar1: First tensor; it is flattened.
-ar2: Second tensor; it is flattened.
-assume_unique: Accepted for compatibility with NumPy; it has no effect.
 -> Vector in increasing order.
 ~ union1d, intersect1d, setdiff1d
 
 = intersect1d
 Sorted distinct elements that are in both of two tensors.
-ar1: First tensor; it is flattened.
-ar2: Second tensor; it is flattened.
-assume_unique: Accepted for compatibility with NumPy; it has no effect.
 return_indices: Also return the indices of the first occurrences in both tensors.
 -> TensorVariable or tuple of three: Vector in increasing order, with `return_indices` followed by two vectors of indices, int64. nan is equal to no element of the other tensor.
 ~ union1d, setdiff1d, setxor1d, isin
@@ -138,7 +127,6 @@ kw (Any): Further keyword arguments of the functions.
 Apply a function of vectors along an axis.
 func1d (callable): Function of a symbolic vector; it is called once.
 axis: Axis of the vectors.
-arr: Tensor.
 args (Any): Further arguments of the function.
 kwargs (Any): Further keyword arguments of the function.
 -> Tensor in which the dimensions of a result of the function, if it has any, replace the axis.

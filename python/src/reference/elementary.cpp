@@ -36,15 +36,12 @@ x2: Exponent; it is broadcast with `x1`.
 
 = permute_dims
 Permute the dimensions of a tensor, by the array-API standard's name of `transpose`.
-x: Tensor.
 axes (sequence of int): Axis of `x` that each axis of the result is.
 -> The tensor with permuted axes.
 ~ transpose, moveaxis
 
 = astype
 Convert a tensor to a dtype, by the array-API standard's name of `cast`.
-x: Tensor.
-dtype: Dtype of the result.
 copy: Accepted for compatibility; values in a graph never change.
 -> Tensor of the shape of `x`.
 ~ cast

@@ -12,7 +12,6 @@ Gradient of a scalar with respect to variables.
 cost (TensorVariable): Scalar to differentiate; None where `known_grads` has all that counts.
 wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
-disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
 add_names: Name the gradients, as ``dcost/dx``.
 known_grads (mapping): Gradients of the cost with respect to inner variables, where they are already known.
 return_disconnected: What the gradient with respect to such a variable is: ``'zero'``, ``'none'`` or ``'disconnected'``.
@@ -62,7 +61,6 @@ Hessian of a scalar with respect to vectors.
 cost (TensorVariable): Scalar to differentiate twice.
 wrt (Variable or sequence of Variable): Vectors with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
-disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
 sparsity ('auto', array_like or scipy.sparse matrix of bool): Which elements may be nonzero; as of `jacobian`.
 sparse: Return a sparse matrix; as of `jacobian`.
 -> TensorVariable, list of TensorVariable or SparseVariable: Matrices of second derivatives, one per variable.
@@ -76,7 +74,6 @@ cost (TensorVariable): Scalar to differentiate twice.
 wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
 p (Variable or sequence of Variable): Vectors, each of the shape of its variable.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
-disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
 -> TensorVariable or list of TensorVariable: The Hessian over all of `wrt`, times `p`.
 ~ hessian, gauss_newton_vector_product
 
@@ -122,25 +119,21 @@ use_op_pushforward: Accepted for compatibility with PyTensor: an op's own pushfo
 
 = disconnected_grad
 Identity that cuts off gradients.
-x: Tensor.
 -> `x`; gradients find that nothing depends on the argument.
 ~ zero_grad
 
 = zero_grad
 Identity whose gradient is zero.
-x: Tensor.
 -> `x`; gradients through it are 0.
 ~ disconnected_grad
 
 = undefined_grad
 Identity whose gradient is undefined.
-x: Tensor.
 -> `x`; a gradient that needs its derivative raises NullTypeGradError.
 ~ zero_grad
 
 = grad_clip
 Identity that clips gradients.
-x: Tensor.
 lower_bound: Lower bound of the elements of gradients.
 upper_bound: Upper bound of the elements of gradients.
 -> `x`.
@@ -149,7 +142,6 @@ upper_bound: Upper bound of the elements of gradients.
 
 = grad_scale
 Identity that scales gradients.
-x: Tensor.
 multiplier: Factor by which gradients are multiplied.
 -> `x`.
 ~ grad_clip

@@ -29,7 +29,6 @@ ignore_duplicates: Let the last of repeated indices count; otherwise they add up
 
 = take
 Take elements by their indices along an axis.
-a: Tensor.
 indices: Integers, of any shape; negative ones count from the end.
 axis (int): Axis of the indices; by default the flattened tensor.
 mode ({'raise', 'clip', 'wrap'}): What happens to indices out of range: an error, the nearest end (negative ones are the first element), or counting around.
@@ -39,7 +38,6 @@ mode ({'raise', 'clip', 'wrap'}): What happens to indices out of range: an error
 
 = take_along_axis
 Take elements along one axis by indices that match the other axes.
-arr: Tensor.
 indices: Integers, of as many dimensions as `arr`; other axes broadcast.
 axis (int): Axis of the indices; None stands for the flattened tensor.
 -> Elements, of the shape of `indices` broadcast against `arr` in the other axes.
@@ -57,7 +55,6 @@ mode: What happens to integers out of range: ``'raise'`` an error, ``'clip'`` to
 = compress
 Select slices of a tensor along an axis by a condition.
 condition: Vector; slices at which it is not 0 are selected.
-x: Tensor.
 axis (int): Axis along which to select; by default the flattened tensor.
 -> Selected slices.
 ! ValueError: if `condition` is not a vector.
@@ -102,7 +99,6 @@ order: ``'C'`` for row-major, ``'F'`` for column-major order.
 
 = sort
 Sort a tensor along an axis in increasing order.
-a: Tensor.
 axis (int): Axis along which to sort; None stands for the flattened tensor.
 kind: Accepted for compatibility with NumPy: all kinds give the same result.
 order (None): Has to be None: dtypes have no fields.
@@ -113,7 +109,6 @@ descending: Sort in decreasing order.
 
 = argsort
 Indices that sort a tensor along an axis.
-a: Tensor.
 axis (int): Axis along which to sort; None stands for the flattened tensor.
 kind: Accepted for compatibility with NumPy: sorting is stable in any case.
 order (None): Has to be None: dtypes have no fields.

@@ -9,7 +9,6 @@ static const RegisterDescriptions linalg(R"doc(
 Cholesky factor of positive definite matrices.
 x: Matrix, or batch of matrices, of shape (..., n, n); only the triangle that `lower` names is read.
 lower: Compute the lower triangular factor L with ``L @ L.T == x``; otherwise the upper one U with ``U.T @ U == x``.
-check_finite: Accepted for compatibility with SciPy.
 overwrite_a: Accepted for compatibility with SciPy: memory is reused where nobody else reads it.
 on_error ({'raise', 'nan'}): What happens if a matrix is not positive definite: an error, or a factor of nan.
 upper: Compute the upper triangular factor, as ``lower=False`` does.
@@ -23,8 +22,6 @@ upper: Compute the upper triangular factor, as ``lower=False`` does.
 Solve linear systems, given Cholesky factors of their matrices.
 c_and_lower (tuple): The factor and whether it is the lower one.
 b: Right-hand sides.
-overwrite_b: Accepted for compatibility with SciPy.
-check_finite: Accepted for compatibility with SciPy.
 -> Solutions x of ``A @ x == b``, of the shape of `b` with broadcast batch dimensions.
 ~ cholesky, solve
 
@@ -33,9 +30,6 @@ Solve linear systems of equations.
 a: Matrices, of shape (..., n, n).
 b: Right-hand sides: vectors (..., n) or matrices (..., n, k), according to `b_ndim`.
 lower: Which triangle is read, where `assume_a` lets only one be read.
-overwrite_a: Accepted for compatibility with SciPy.
-overwrite_b: Accepted for compatibility with SciPy.
-check_finite: Accepted for compatibility with SciPy.
 assume_a: Structure of `a`: ``'gen'`` and ``'banded'`` (LU factors), ``'sym'`` and ``'her'`` (LU factors of what one triangle says), ``'pos'`` (Cholesky factors), ``'diagonal'``, ``'tridiagonal'``, ``'lower triangular'`` or ``'upper triangular'``.
 transposed: Solve ``a.T @ x == b``.
 on_error ({'raise', 'nan'}): What happens if a matrix is singular: an error, or a solution of nan.
@@ -49,9 +43,7 @@ Solve triangular linear systems of equations.
 a: Matrices, of shape (..., n, n); only the triangle that `lower` names is read.
 b: Right-hand sides: vectors (..., n) or matrices (..., n, k), according to `b_ndim`.
 trans ({0, 1, 2, 'N', 'T', 'C'}): Solve ``a @ x == b``, ``a.T @ x == b`` or ``a.conj().T @ x == b``.
-lower: Whether the lower triangle is read.
 unit_diagonal: Take the diagonal as ones.
-check_finite: Accepted for compatibility with SciPy.
 on_error ({'raise', 'nan'}): What happens if the diagonal has a 0: an error, or a solution of nan.
 -> Solutions, of the shape of `b` with broadcast batch dimensions.
 ! LinAlgError: at run time, if the diagonal has a 0 and `on_error` is ``'raise'``.
@@ -64,8 +56,6 @@ l_and_u (tuple of int): Numbers of diagonals below and above the main one.
 ab: Diagonals as rows: ``a[i, j] == ab[u + i - j, j]``.
 b: Right-hand sides.
 overwrite_ab: Accepted for compatibility with SciPy.
-overwrite_b: Accepted for compatibility with SciPy.
-check_finite: Accepted for compatibility with SciPy.
 -> Solutions x of ``a @ x == b``, computed in linear time.
 ~ solve, solve_tridiagonal
 
@@ -119,7 +109,6 @@ x: Matrices, of shape (..., m, n).
 
 = vector_norm
 Norm of vectors along axes.
-x: Tensor.
 axis: Axes of the vectors; by default all elements are one vector.
 ord: Order: a number; infinite for the largest absolute value, and 0 for the number of elements that are not 0.
 -> Norms, of the shape of `x` without the axes.
@@ -163,17 +152,13 @@ LU decomposition of matrices.
 @ def lu(a: TensorVariable | numpy.typing.ArrayLike, permute_l: bool = False, check_finite: bool = True, p_indices: bool = False, overwrite_a: bool = False) -> tuple[TensorVariable, ...]
 a: Matrices, of shape (..., m, n).
 permute_l: Return ``P @ L`` in place of `P` and `L`.
-check_finite: Accepted for compatibility with SciPy.
 p_indices: Return the permutation as a vector p of indices, ``a == (L @ U)[p]``.
-overwrite_a: Accepted for compatibility with SciPy.
 -> tuple of TensorVariable: ``(P, L, U)`` with ``a == P @ L @ U``, or as the options say.
 ~ lu_factor, qr
 
 = lu_factor
 LU decomposition of matrices in packed form.
 a: Matrices, of shape (..., n, n).
-check_finite: Accepted for compatibility with SciPy.
-overwrite_a: Accepted for compatibility with SciPy.
 -> LU: Both factors in one matrix, without the unit diagonal of L.
 -> pivots: Int32 vectors: row i was exchanged with row ``pivots[i]``.
 ~ lu_solve, pivot_to_permutation
@@ -183,8 +168,6 @@ Solve linear systems, given LU factors of their matrices.
 LU_and_pivots (tuple of TensorVariable): What `lu_factor` returns.
 b: Right-hand sides.
 trans ({0, 1, 2, 'N', 'T', 'C'}): Solve ``a @ x == b``, ``a.T @ x == b`` or ``a.conj().T @ x == b``.
-check_finite: Accepted for compatibility with SciPy.
-overwrite_b: Accepted for compatibility with SciPy.
 -> Solutions x of ``a @ x == b``.
 ~ lu_factor, solve
 
@@ -202,7 +185,6 @@ QR decomposition of matrices.
 @ def qr(A: TensorVariable | numpy.typing.ArrayLike, mode: str = 'full', overwrite_a: bool = False, pivoting: bool = False, lwork: int | None = None) -> typing.Any
 A: Matrices, of shape (..., m, n).
 mode: ``'full'`` or ``'complete'`` (square Q), ``'economic'`` or ``'reduced'``, ``'r'`` (R alone), or ``'raw'`` (LAPACK's reflectors, their factors, and R).
-overwrite_a: Accepted for compatibility with SciPy.
 pivoting: Permute columns so that the diagonal of R does not increase: ``A[:, P] == Q @ R``.
 lwork (int): Accepted for compatibility with SciPy.
 -> tuple of TensorVariable: ``(Q, R)`` with ``A == Q @ R``, or ``(Q, R, P)``, or as `mode` says.
@@ -239,7 +221,6 @@ a: Matrices, of shape (..., n, n).
 Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 a: Matrices, of shape (..., n, n), of which one triangle is read.
 b (tensor_like): Positive definite matrices of a generalised problem.
-lower: Whether the lower triangle is read.
 UPLO: The same as ``'L'`` or ``'U'``, NumPy's spelling; it is used instead of `lower`.
 driver (str): Accepted for compatibility with SciPy.
 -> w: Eigenvalues in increasing order, of shape (..., n).
@@ -251,13 +232,11 @@ driver (str): Accepted for compatibility with SciPy.
 Eigenvalues of symmetric or Hermitian matrices.
 a: Matrices, of shape (..., n, n), of which one triangle is read.
 b (tensor_like): Positive definite matrices of a generalised problem.
-lower: Whether the lower triangle is read.
 -> Eigenvalues in increasing order, of shape (..., n).
 ~ eigh
 
 = schur
 Schur decomposition of matrices.
-A: Matrices, of shape (..., n, n).
 output: ``'real'`` (blocks of 2 by 2 for pairs of complex eigenvalues) or ``'complex'``.
 sort: Which eigenvalues come first: ``'lhp'``, ``'rhp'``, ``'iuc'`` or ``'ouc'``, the half planes and the inside and outside of the unit circle.
 -> T: (Quasi-)triangular matrices.
@@ -268,7 +247,6 @@ sort: Which eigenvalues come first: ``'lhp'``, ``'rhp'``, ``'iuc'`` or ``'ouc'``
 = qz
 Generalised Schur decomposition of pairs of matrices.
 @ def qz(A: TensorVariable | numpy.typing.ArrayLike, B: TensorVariable | numpy.typing.ArrayLike, output: str = 'real', sort: str | None = None, return_eigenvalues: bool = False) -> tuple[TensorVariable, ...]
-A: Matrices, of shape (..., n, n).
 B: Matrices, of shape (..., n, n).
 output: ``'real'`` (blocks of 2 by 2 for pairs of complex eigenvalues) or ``'complex'``.
 sort: Which eigenvalues come first: ``'lhp'``, ``'rhp'``, ``'iuc'`` or ``'ouc'``.
@@ -301,7 +279,6 @@ args (tensor_like): Matrices, multiplied from the left.
 Norm of vectors or matrices.
 ord (float or str): Order: any number for vectors; ``'fro'``, ``'nuc'``, 1, -1, 2, -2, inf or -inf for matrices.
 axis (int or pair of int): Axis of the vectors, or axes of the matrices. By default of all elements.
-keepdims: Keep reduced axes, with length 1.
 -> Norms, as ``numpy.linalg.norm``.
 ~ svd
 
@@ -347,14 +324,12 @@ Q: Right-hand sides, of shape (..., m, n).
 
 = solve_continuous_lyapunov
 Solve the continuous Lyapunov equation ``A @ x + x @ A.conj().T == Q``.
-A: Matrices, of shape (..., n, n).
 Q: Right-hand sides, of shape (..., n, n).
 -> Solutions, of the shape of `Q`.
 ~ solve_sylvester, solve_discrete_lyapunov
 
 = solve_discrete_lyapunov
 Solve the discrete Lyapunov equation ``A @ x @ A.conj().T - x + Q == 0``.
-A: Matrices, of shape (..., n, n).
 Q: Constant terms, of shape (..., n, n).
 method: ``'bilinear'`` (by a Sylvester equation) or ``'direct'`` (by one system of all elements).
 -> Solutions, of the shape of `Q`.
@@ -362,7 +337,6 @@ method: ``'bilinear'`` (by a Sylvester equation) or ``'direct'`` (by one system 
 
 = solve_continuous_are
 Solve the continuous algebraic Riccati equation.
-A: Matrices, of shape (..., n, n).
 B: Matrices, of shape (..., n, k).
 Q: Symmetric matrices, of shape (..., n, n).
 R: Symmetric invertible matrices, of shape (..., k, k).
@@ -373,7 +347,6 @@ R: Symmetric invertible matrices, of shape (..., k, k).
 
 = solve_discrete_are
 Solve the discrete algebraic Riccati equation.
-A: Matrices, of shape (..., n, n).
 B: Matrices, of shape (..., n, k).
 Q: Symmetric matrices, of shape (..., n, n).
 R: Symmetric matrices, of shape (..., k, k).

@@ -10,7 +10,6 @@ Sum of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
 dtype: Dtype of the accumulation and of the result.
-keepdims: Keep reduced axes, with length 1.
 -> Sums; 0 where all elements are nan.
 ~ sum, nanmean
 
@@ -19,7 +18,6 @@ Product of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
 dtype: Dtype of the accumulation and of the result.
-keepdims: Keep reduced axes, with length 1.
 -> Products; 1 where all elements are nan.
 ~ prod
 
@@ -28,7 +26,6 @@ Arithmetic mean of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
 dtype: Dtype of the accumulation and of the result.
-keepdims: Keep reduced axes, with length 1.
 -> Means; nan where all elements are nan.
 ~ mean, nanvar
 
@@ -36,7 +33,6 @@ keepdims: Keep reduced axes, with length 1.
 Maximum of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
-keepdims: Keep reduced axes, with length 1.
 -> Maxima; nan where all elements are nan.
 ~ max, nanargmax
 
@@ -44,7 +40,6 @@ keepdims: Keep reduced axes, with length 1.
 Minimum of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
-keepdims: Keep reduced axes, with length 1.
 -> Minima; nan where all elements are nan.
 ~ min, nanargmin
 
@@ -52,7 +47,6 @@ keepdims: Keep reduced axes, with length 1.
 Median of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
-keepdims: Keep reduced axes, with length 1.
 -> Medians; nan where all elements are nan.
 ~ median, nanquantile
 
@@ -60,7 +54,6 @@ keepdims: Keep reduced axes, with length 1.
 Number of the elements that are not 0.
 a: Numbers.
 axis: Axes to reduce; all by default.
-keepdims: Keep reduced axes, with length 1.
 -> Counts, int64; nan is not 0.
 ~ sum
 
@@ -69,7 +62,6 @@ Variance of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
 ddof: Delta degrees of freedom: the divisor is the number of elements minus `ddof`.
-keepdims: Keep reduced axes, with length 1.
 -> Variances; nan where at most `ddof` elements are not nan.
 ~ var, nanstd
 
@@ -78,7 +70,6 @@ Standard deviation of the elements that are not nan.
 a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
 ddof: Delta degrees of freedom: the divisor is the number of elements minus `ddof`.
-keepdims: Keep reduced axes, with length 1.
 -> Standard deviations; nan where at most `ddof` elements are not nan.
 ~ std, nanvar
 
@@ -139,7 +130,6 @@ Quantiles of the elements that are not nan.
 a: Real numbers; nan is ignored.
 q: Quantile, a fraction in [0, 1]: a scalar, or a vector, which becomes the first axis.
 axis: Axes to reduce; all by default.
-keepdims: Keep reduced axes, with length 1.
 method: Method of interpolation, as of `quantile`.
 -> Floats; nan where all elements are nan.
 ! ValueError: if `method` is unknown.
@@ -150,7 +140,6 @@ Percentiles of the elements that are not nan.
 a: Real numbers; nan is ignored.
 q: Percentile in [0, 100]: a scalar, or a vector, which becomes the first axis.
 axis: Axes to reduce; all by default.
-keepdims: Keep reduced axes, with length 1.
 method: Method of interpolation, as of `quantile`.
 -> Floats; nan where all elements are nan.
 ! ValueError: if `method` is unknown.

@@ -175,7 +175,6 @@ dtype: Dtype; by default that of `x`.
 
 = identity tensor_copy
 Copy a tensor.
-x: Tensor.
 -> A variable of its own with the value of `x`. A derivative by it is that of what is computed from the copy.
 
 = tri
@@ -244,9 +243,6 @@ k: Diagonal: 0 is the main one, positive ones lie above it.
 = diagonal
 Diagonal of the matrices spanned by two axes.
 a: Tensor of at least two dimensions.
-offset: Diagonal: 0 is the main one, positive ones lie above it.
-axis1: Axis of the rows.
-axis2: Axis of the columns.
 -> The diagonals, along a new last axis.
 ! ValueError: if `a` has fewer than two dimensions.
 ~ diag, trace
@@ -254,9 +250,6 @@ axis2: Axis of the columns.
 = extract_diag
 Diagonal of the matrices spanned by two axes.
 x: Tensor of at least two dimensions.
-offset: Diagonal: 0 is the main one, positive ones lie above it.
-axis1: Axis of the rows.
-axis2: Axis of the columns.
 view: Accepted for compatibility with PyTensor.
 -> The diagonals, along a new last axis.
 ~ diagonal
@@ -273,23 +266,18 @@ val: Scalar to be put there.
 Matrix with a new value on one of its diagonals.
 a: Matrix.
 val: Scalar to be put there.
-offset: Diagonal: 0 is the main one, positive ones lie above it.
 -> A copy of `a` with `val` on that diagonal.
 ~ fill_diagonal
 
 = trace
 Sum along a diagonal of the matrices spanned by two axes.
 a: Tensor of at least two dimensions.
-offset: Diagonal: 0 is the main one, positive ones lie above it.
-axis1: Axis of the rows.
-axis2: Axis of the columns.
 dtype: Dtype in which the elements are added, and of the result.
 -> Sums, of the shape of `a` without the two axes.
 ~ diagonal, sum
 
 = cast
 Convert a tensor to another dtype.
-dtype: Dtype of the result.
 -> Tensor of the shape of `x`; `x` itself if it has this dtype.
 ! TypeError: for complex `x` and a real dtype.
 ~ as_tensor_variable
@@ -360,7 +348,6 @@ axis2: Second of them.
 
 = moveaxis
 Move dimensions of a tensor to new positions.
-a: Tensor.
 source (int or sequence of int): Positions of the dimensions to move.
 destination (int or sequence of int): Their positions in the result. Other dimensions keep their order.
 -> View of `a`.
@@ -368,7 +355,6 @@ destination (int or sequence of int): Their positions in the result. Other dimen
 
 = expand_dims
 Insert dimensions of length 1.
-a: Tensor.
 axis: Positions of the new dimensions in the result.
 -> View of `a`.
 ~ squeeze, shape_padaxis
@@ -530,7 +516,6 @@ dtype: Dtype; by default the common one.
 
 = repeat
 Repeat the elements of a tensor.
-a: Tensor.
 repeats: How often: one number, or one for each element along the axis.
 axis (int): Axis along which to repeat; by default the flattened tensor.
 -> Tensor with each element repeated consecutively.
@@ -546,7 +531,6 @@ reps (int or sequence of int): How often along each dimension; missing numbers a
 
 = flip
 Reverse the order of elements along axes.
-arr: Tensor.
 axis: Axes to reverse; all by default.
 -> View of `arr`.
 ~ roll, rot90
@@ -601,7 +585,6 @@ append (tensor_like): The same, behind it.
 
 = flatnonzero
 Indices of the nonzero elements of the flattened tensor.
-a: Tensor.
 -> Indices, an int64 vector.
 ! ValueError: for a scalar.
 ~ nonzero
