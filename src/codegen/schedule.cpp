@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <bit>
 
+#include "program/accesses.hpp"
 #include "program/detach.hpp"
 #include "program/index_runs.hpp"
 #include "program/lane_order.hpp"
 #include "program/math/scale.hpp"
 #include "program/steps.hpp"
+#include "program/substitute.hpp"
 
 namespace bitale::codegen {
 
+using program::Accesses;
 using program::Code;
 using program::Expr;
 using program::Loop;
 using program::Program;
-using program::Reach;
 using program::Schedule;
 using program::Step;
 using program::Steps;
@@ -50,55 +52,32 @@ Schedule lanes_of(const Loop& loop, const Buffers& prefixes, int vector_bytes) {
 
 // ---- non-temporal stores --------------------------------------------------------------------------------------------
 
-// The buffers that a step reads, and those that it writes. Buffers that are passed to calls or to the host, and buffers
-// that are accumulated to, count as read: they should stay in the caches.
-struct Accesses {
-  Buffers read, written;
-  program::ExprWalk walk;
+// Buffers that are passed to calls or to the host, and buffers that are accumulated to, should stay in the caches.
+bool stays_in_caches(const Accesses::OfBuffer& accessed) {
+  return accessed.reads || std::ranges::any_of(accessed.list, &program::ElementAccess::is_handed);
+}
 
-  void note(const Step& step) {
-    program::for_each_expr_within(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() == Code::load) read.insert(expr.payload());
-      });
-    });
-    program::for_each_access_within(step, [&](const program::Access& access) {
-      const bool is_handed = access.reach == Reach::runtime_call || access.reach == Reach::host_call;
-      (is_handed || access.reads() ? read : written).insert(access.buffer);
-    });
-  }
-};
-
-// Buffers that a step stores to at indices that don't depend on all enclosing loops: it writes them repeatedly.
-void note_repeated(const Step& step, std::vector<Expr>& indices, Buffers& repeated) {
-  program::for_each_access(step, [&](const program::Access& access) {
-    if (!access.at || access.reads()) return;
-    std::size_t found = 0;
-    program::ExprWalk walk;
-    for (auto& at : *access.at)
-      walk(at, [&](Expr expr) { found += std::find(indices.begin(), indices.end(), expr) != indices.end(); });
-    if (found < indices.size()) repeated.insert(access.buffer);
+// Whether stores are at indices that don't depend on all enclosing loops: they write elements repeatedly.
+bool is_repeated(const Accesses& accesses, const Accesses::OfBuffer& accessed) {
+  return std::ranges::any_of(accessed.list, [&](const program::ElementAccess& access) {
+    if (!access.is_element() || access.kind != program::AccessKind::write) return false;
+    for (int level = access.level; level >= 0; level = accesses.levels()[std::size_t(level)].outer)
+      if (std::ranges::none_of(
+              access.at, [&](Expr at) { return program::contains(at, accesses.levels()[std::size_t(level)].index); }))
+        return true;
+    return false;
   });
-  const auto* loop = program::as_loop(step);
-  if (loop) indices.push_back(loop->index);
-  program::for_each_body(step, [&](const Steps& body) {
-    for (auto& inner : body) note_repeated(inner, indices, repeated);
-  });
-  if (loop) indices.pop_back();
 }
 
 // The results that a top-level loop writes once and that are not read again in the call. None where the loop is known
 // to move little, or where the amount depends on values computed before (chunks of the loop know only lengths).
 Buffers streamable(const Program& program, const Step& step, const Buffers& read_anywhere) {
-  if (!program::as_loop(step)) return {};
-  Accesses here;
-  here.note(step);
-  Buffers repeated, out;
-  std::vector<Expr> indices;
-  note_repeated(step, indices, repeated);
-  for (auto buffer : here.written)
+  Buffers out;
+  if (!program::as_loop(step)) return out;
+  const Accesses accesses(step);
+  for (auto& [buffer, accessed] : accesses.buffers())
     if (program.buffers[std::size_t(buffer)].role == program::Role::output && !read_anywhere.contains(buffer) &&
-        !repeated.contains(buffer))
+        !is_repeated(accesses, accessed))
       out.insert(buffer);
   if (out.empty()) return out;
   const Expr bytes = bytes_moved(program, step);
@@ -130,9 +109,9 @@ std::vector<std::int64_t> streamed_by(const Program& program, const Loop& loop, 
 class Scheduler {
  public:
   Scheduler(Program& program, int vector_bytes) : program_(program), vector_bytes_(vector_bytes) {
-    Accesses all;
-    for (auto& step : program.steps) all.note(step);
-    read_anywhere_ = std::move(all.read);
+    const Accesses all(program.steps);
+    for (auto& [buffer, accessed] : all.buffers())
+      if (stays_in_caches(accessed)) read_anywhere_.insert(buffer);
     program::visit_steps(program.steps, [&](const Step& step) {
       if (auto* loop = program::as_loop(step))
         for (auto& carry : loop->carries)
@@ -178,14 +157,9 @@ bool is_sum_of_products(const program::Update& update) {
 }
 
 Expr bytes_moved(const Program& program, const Step& step) {
-  Accesses here;
-  here.note(step);
-  Buffers all = here.written;
-  all.insert(here.read.begin(), here.read.end());
-  std::vector<std::int64_t> touched(all.begin(), all.end());
-  std::sort(touched.begin(), touched.end());
   Expr total = program.pool->integer(0);
-  for (auto id : touched) {
+  const Accesses accesses(step);
+  for (auto& [id, accessed] : accesses.buffers()) {
     const program::Buffer& buffer = program.buffers[std::size_t(id)];
     Expr bytes = program.pool->integer(std::int64_t(itemsize(buffer.dtype)));
     for (auto& length : buffer.shape) bytes = bytes * length;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 
 namespace bitale::link {
 
@@ -30,43 +30,19 @@ std::optional<Arrangement> arrange(const View& view, int ndim, std::int64_t item
   return out;
 }
 
-namespace {
-
-using program::Steps;
-
 // Inputs are read in passing if no loop reads an element repeatedly and no call is passed their memory.
-class Readers {
- public:
-  explicit Readers(const program::Program& program) : program_(program), in_passing_(program.buffers.size(), true) {}
-
-  std::vector<bool> run() {
-    for (auto& step : program_.steps) inspect(step, 0);
-    return std::move(in_passing_);
-  }
-
- private:
-  // `depth`: the number of loops around the step.
-  void inspect(const program::Step& step, int depth) {
-    program::ExprWalk walk;
-    program::for_each_load(step, walk, [&](program::Expr load) {
-      if (depth > program_.buffers[std::size_t(load.payload())].ndim()) needs_rows(load.payload());
-    });
-    program::for_each_access(step, [&](const program::Access& access) {
-      if (access.reads() && !access.at) needs_rows(access.buffer);
-    });
-    const int inside = depth + (program::as_loop(step) != nullptr);
-    program::for_each_body(step, [&](const Steps& body) {
-      for (auto& inner : body) inspect(inner, inside);
-    });
-  }
-  void needs_rows(std::int64_t buffer) { in_passing_[std::size_t(buffer)] = false; }
-
-  const program::Program& program_;
-  std::vector<bool> in_passing_;
-};
-
-}  // namespace
-
-std::vector<bool> read_in_passing(const program::Program& program) { return Readers(program).run(); }
+std::vector<bool> read_in_passing(const program::Program& program) {
+  std::vector<bool> in_passing(program.buffers.size(), true);
+  const program::Accesses accesses(program.steps);
+  for (auto& [buffer, accessed] : accesses.buffers())
+    for (auto& access : accessed.list) {
+      int loops = 0;
+      for (int level = access.level; level >= 0; level = accesses.levels()[std::size_t(level)].outer) ++loops;
+      const bool is_repeated = access.is_load && loops > program.buffers[std::size_t(buffer)].ndim();
+      if (is_repeated || (!access.is_element() && access.kind != program::AccessKind::write))
+        in_passing[std::size_t(buffer)] = false;
+    }
+  return in_passing;
+}
 
 }  // namespace bitale::link

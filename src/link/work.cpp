@@ -1,9 +1,8 @@
 #include "link/work.hpp"
 
 #include <algorithm>
-#include <set>
 
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 #include "program/substitute.hpp"
 #include "runtime/functions.hpp"
 
@@ -97,25 +96,13 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
   if (loop.until.defined())
     for (auto& step : loop.body)
       if (counts(step)) work_.steps = std::get<program::Next>(step.what).var;
-  std::set<std::int64_t> traces;
-  const auto mentions_step = [&](Expr index) {
-    bool found = false;
-    program::ExprWalk()(index, [&](Expr expr) { found |= expr == loop.index; });
-    return found;
+  const program::Accesses accesses(loop.body);
+  const auto is_row = [&](const program::ElementAccess& access) {
+    return access.kind != program::AccessKind::read && !access.at.empty() &&
+           program::contains(access.at[0], loop.index);
   };
-  for (auto& step : loop.body) {
-    program::for_each_access_within(step, [&](const program::Access& access) {
-      if (access.writes() && access.at && !access.at->empty() && mentions_step(access.at->front()))
-        traces.insert(access.buffer);
-    });
-    if (auto* call = std::get_if<program::Call>(&step.what))
-      for (auto& argument : call->arguments)
-        if (auto* memory = std::get_if<program::BufferArgument>(&argument);
-            memory && memory->kind != program::AccessKind::read && memory->offset.defined() &&
-            mentions_step(memory->offset))
-          traces.insert(memory->buffer);
-  }
-  for (auto buffer : traces) work_.trace_bytes = work_.trace_bytes + size_of(buffer);
+  for (auto& [buffer, accessed] : accesses.buffers())
+    if (std::ranges::any_of(accessed.list, is_row)) work_.trace_bytes = work_.trace_bytes + size_of(buffer);
 }
 
 // ---- arithmetic -----------------------------------------------------------------------------------------------------

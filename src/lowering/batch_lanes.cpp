@@ -15,7 +15,8 @@
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
 #include "lowering/straight_loop.hpp"
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
+#include "program/rewrite.hpp"
 #include "runtime/functions.hpp"
 
 namespace bitale::lowering {
@@ -24,7 +25,6 @@ namespace {
 
 using program::Code;
 using program::Loop;
-using program::Reach;
 using program::Role;
 using program::Step;
 using program::Steps;
@@ -103,15 +103,13 @@ class Batches {
 
   // Whether the loop accesses a buffer in which the batch is an axis other than the last.
   static bool reads_along_rows(const Loop& loop) {
-    bool found = false;
-    std::vector<Expr> indices;
-    for (auto& step : loop.body)
-      for_each_access_within(step, indices, [&](std::int64_t, const std::vector<Expr>* at, bool) {
-        if (!at || at->empty()) return;
-        const auto batch = std::find(at->begin(), at->end(), loop.index);
-        found |= batch != at->end() && batch + 1 != at->end();
+    const program::Accesses accesses(loop.body);
+    return std::ranges::any_of(accesses.buffers(), [&](auto& each) {
+      return std::ranges::any_of(each.second.list, [&](const program::ElementAccess& access) {
+        const auto axis = access.axis_of(loop.index);
+        return axis && *axis + 1 != access.at.size();
       });
-    return found;
+    });
   }
 
   Steps in_lanes(Steps steps, Over what) {
@@ -141,12 +139,12 @@ class Batches {
     for (auto& step : loop.body) {
       auto* lanes = program::as_loop(step);
       if (!lanes || !made_.contains(lanes->index.payload())) continue;
-      move_elements(lanes->body, [&](std::int64_t buffer, std::vector<Expr>& at) -> std::optional<std::int64_t> {
+      program::move_elements(lanes->body, [&](std::int64_t buffer, std::vector<Expr>& at) {
         const auto batch = std::find(at.begin(), at.end(), lanes->index);
-        if (batch == at.end() || batch + 1 == at.end() || !is_small_input(buffer)) return {};
+        if (batch == at.end() || batch + 1 == at.end() || !is_small_input(buffer)) return buffer;
         const auto axis = std::size_t(batch - at.begin());
         for (std::size_t k = 0; k < at.size(); ++k)
-          if (k != axis && !at[k].is_constant()) return {};
+          if (k != axis && !at[k].is_constant()) return buffer;
         const auto [known, is_new] = copies.try_emplace({buffer, axis}, 0);
         if (is_new) known->second = copy_before(buffer, axis, before);
         put_last(at, axis);
@@ -190,14 +188,12 @@ class Batches {
     program::visit_steps(program_.steps, [&](const Step& step) {
       const auto* loop = program::as_loop(step);
       if (!loop || !made_.contains(loop->index.payload()) || holds_loops(*loop)) return;
-      std::vector<Expr> indices;
-      for (auto& inner : loop->body)
-        for_each_access_within(inner, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
-          if (!at) return;
-          if (!writes) read.insert(buffer);
-          const auto batch = std::find(at->begin(), at->end(), loop->index);
-          if (batch != at->end()) along[buffer][std::size_t(batch - at->begin())] += writes ? 2 : 1;
-        });
+      const program::Accesses accesses(loop->body);
+      for (auto& [buffer, accessed] : accesses.buffers())
+        for (auto& access : accessed.list) {
+          if (access.is_load) read.insert(buffer);
+          if (const auto axis = access.axis_of(loop->index)) along[buffer][*axis] += access.is_load ? 1 : 2;
+        }
     });
     refuse_handed(refused);
     for (auto& [buffer, counts] : along) {
@@ -213,19 +209,16 @@ class Batches {
   }
   // Memory that is passed to functions or to the host keeps its layout, and so do buffers whose dimensions are queried.
   void refuse_handed(std::set<std::int64_t>& refused) const {
-    const auto inspect = [&](Expr root) {
-      program::ExprWalk()(root, [&](Expr expr) {
-        if (expr.code() == Code::dim) refused.insert(expr.payload() >> 8);
-      });
-    };
-    program::visit_steps(program_.steps, [&](const Step& step) {
-      program::for_each_expr(step, [&](const Expr& root) { inspect(root); });
-      program::for_each_access(step, [&](const program::Access& access) {
-        if (access.reach == Reach::runtime_call || access.reach == Reach::host_call) refused.insert(access.buffer);
-      });
-    });
+    const program::Accesses accesses(program_.steps);
+    refused.insert(accesses.lengths.begin(), accesses.lengths.end());
+    for (auto& [buffer, accessed] : accesses.buffers())
+      if (std::ranges::any_of(accessed.list, &program::ElementAccess::is_handed)) refused.insert(buffer);
+    program::ExprWalk walk;
     for (auto& buffer : program_.buffers)
-      for (auto& length : buffer.shape) inspect(length);
+      for (auto& length : buffer.shape)
+        walk(length, [&](Expr expr) {
+          if (expr.code() == Code::dim) refused.insert(expr.payload() >> 8);
+        });
   }
 
   // Also turns other loops over the batch into lanes if they access buffers that get a new layout.
@@ -310,47 +303,13 @@ class Batches {
     out.push_back({std::move(ends)});
   }
   bool touches_along_batch(const Loop& loop) const {
-    bool found = false;
-    std::vector<Expr> indices;
-    for (auto& step : loop.body)
-      for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool) {
-        const auto known = last_.find(buffer);
-        found |= at && known != last_.end() && (*at)[known->second] == loop.index;
+    const program::Accesses accesses(loop.body);
+    return std::ranges::any_of(last_, [&](auto& each) {
+      auto& [buffer, axis] = each;
+      return std::ranges::any_of(accesses.of(buffer).list, [&](const program::ElementAccess& access) {
+        return access.is_element() && access.at[axis] == loop.index;
       });
-    return found;
-  }
-
-  // ---- accesses ----
-
-  using Move = std::function<std::optional<std::int64_t>(std::int64_t buffer, std::vector<Expr>& at)>;
-
-  // Moves elements of some buffers to other indices, or to other buffers.
-  void move_elements(Steps& steps, const Move& move) {
-    for (auto& step : steps) {
-      program::for_each_expr(step, [&](Expr& root) { root = moved(root, move); });
-      program::for_each_access(step, [&](const program::MutableAccess& access) {
-        std::vector<Expr> at = access.at ? *access.at : std::vector<Expr>();
-        const auto to = move(access.buffer, at);
-        if (!to) return;
-        access.buffer = *to;
-        if (access.at) *access.at = std::move(at);
-      });
-      program::for_each_body(step, [&](Steps& body) { move_elements(body, move); });
-    }
-  }
-  Expr moved(Expr root, const Move& move) {
-    for (;;) {  // repeated where a load is an index of another
-      program::Substitution there;
-      program::ExprWalk()(root, [&](Expr expr) {
-        if (expr.code() != Code::load) return true;
-        std::vector<Expr> at = program::arguments_of(expr);
-        const auto to = move(expr.payload(), at);
-        if (to) there[expr.id()] = pool_.load(*to, expr.dtype(), at);
-        return !to;
-      });
-      if (there.empty()) return root;
-      root = program::substitute(root, there);
-    }
+    });
   }
 
   static void put_last(std::vector<Expr>& at, std::size_t axis) {
@@ -359,38 +318,29 @@ class Batches {
     std::rotate(batch, batch + 1, at.end());
   }
 
-  // Elements are moved by way of buffers with new numbers, so that none is moved twice. Temporaries get their old
-  // numbers back.
+  // Temporaries keep their numbers; results become copies of temporaries.
   void lay_out() {
-    std::map<std::int64_t, std::int64_t> there, back;
-    const auto add = [&](Role role) {
-      for (auto& [buffer, axis] : last_) {
-        if (program_.buffers[std::size_t(buffer)].role != role) continue;
-        program::Buffer other = program_.buffers[std::size_t(buffer)];
-        put_last(other.shape, axis);
-        other.role = Role::temporary;
-        other.slot = -1;
-        there[buffer] = declare_.buffer(std::move(other));
-        if (role == Role::temporary) back[there[buffer]] = buffer;
+    std::map<std::int64_t, std::int64_t> there;
+    for (auto& [buffer, axis] : last_) {
+      program::Buffer other = program_.buffers[std::size_t(buffer)];
+      put_last(other.shape, axis);
+      there[buffer] = buffer;
+      if (other.role == Role::temporary) {
+        program_.buffers[std::size_t(buffer)].shape = std::move(other.shape);
+        continue;
       }
-    };
-    add(Role::output);
-    add(Role::temporary);
-    move_elements(program_.steps, [&](std::int64_t buffer, std::vector<Expr>& at) -> std::optional<std::int64_t> {
+      other.role = Role::temporary;
+      other.slot = -1;
+      there[buffer] = declare_.buffer(std::move(other));
+    }
+    program::move_elements(program_.steps, [&](std::int64_t buffer, std::vector<Expr>& at) {
       const auto found = there.find(buffer);
-      if (found == there.end()) return {};
+      if (found == there.end()) return buffer;
       put_last(at, last_.at(buffer));
       return found->second;
     });
-    move_elements(program_.steps, [&](std::int64_t buffer, std::vector<Expr>&) -> std::optional<std::int64_t> {
-      const auto found = back.find(buffer);
-      return found == back.end() ? std::nullopt : std::optional(found->second);
-    });
-    for (auto& [buffer, own] : back)
-      program_.buffers[std::size_t(own)].shape = program_.buffers[std::size_t(buffer)].shape;
-    program_.buffers.resize(program_.buffers.size() - back.size());
-    for (auto& [result, buffer] : there)
-      if (program_.buffers[std::size_t(result)].role == Role::output) copy(result, buffer, last_.at(result));
+    for (auto& [buffer, to] : there)
+      if (to != buffer) copy(buffer, to, last_.at(buffer));
   }
   void copy(std::int64_t result, std::int64_t from, std::size_t axis) {
     const std::vector<Expr> shape = program_.buffers[std::size_t(result)].shape;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lowering/passes.hpp"
+#include "program/rewrite.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -94,34 +95,27 @@ class Collapser {
     if (!possible) return;
     const Expr flat = declare_.index("e", outer.extent * inner->extent);
     Steps body = std::move(inner->body);
-    for (auto& step : body) flatten(step, outer.index, inner->index, inner->extent, flat);
+    flatten(body, outer.index, inner->index, inner->extent, flat);
     outer.index = flat;
     outer.extent = outer.extent * inner->extent;
     outer.body = std::move(body);
   }
 
   // [..., i, j] becomes [..., 0, e], since the array is C-contiguous.
-  std::vector<Expr> flattened(std::span<const Expr> at, Expr i, Expr j, Expr flat) const {
-    std::vector<Expr> out(at.begin(), at.end());
-    const std::size_t n = at.size();
-    if (n < 2 || !(at[n - 2] == i) || !(at[n - 1] == j)) return out;
-    out[n - 2] = pool_.integer(0);
-    out[n - 1] = flat;
-    return out;
-  }
-  void flatten(Step& step, Expr i, Expr j, Expr row, Expr flat) {
-    program::Substitution flat_values;
-    program::for_each_expr(step, [&](Expr& root) {
-      program::ExprWalk()(root, [&](Expr expr) {
-        if (is_position(expr, i, j, row)) flat_values[expr.id()] = flat;
-        if (expr.code() != Code::load) return;
-        const auto at = program::arguments_of(expr), there = flattened(at, i, j, flat);
-        if (at != there) flat_values[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);
+  void flatten(Steps& steps, Expr i, Expr j, Expr row, Expr flat) {
+    program::Substitution positions;
+    program::ExprWalk walk;
+    for (auto& step : steps)
+      program::for_each_expr(step, [&](Expr& root) {
+        walk(root, [&](Expr expr) {
+          if (is_position(expr, i, j, row)) positions[expr.id()] = flat;
+        });
       });
-    });
-    program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, flat_values); });
-    program::for_each_access(step, [&](const program::MutableAccess& access) {
-      if (access.at) *access.at = flattened(*access.at, i, j, flat);
+    program::substitute(steps, positions);
+    program::move_elements(steps, [&](std::int64_t buffer, std::vector<Expr>& at) {
+      const std::size_t n = at.size();
+      if (n >= 2 && at[n - 2] == i && at[n - 1] == j) at[n - 2] = pool_.integer(0), at[n - 1] = flat;
+      return buffer;
     });
   }
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "lowering/passes.hpp"
-#include "program/steps.hpp"
+#include "lowering/strips.hpp"
+#include "program/accesses.hpp"
+#include "program/rewrite.hpp"
 
 namespace bitale::lowering {
 
@@ -90,16 +92,10 @@ class Guard {
   }
 
   void put_behind(Expr condition, Step& step) {
-    substitute(std::get<Loop>(step.what).body, {{condition.id(), program_.pool->boolean(true)}});
+    program::substitute(std::get<Loop>(step.what).body, {{condition.id(), program_.pool->boolean(true)}});
     Steps then;
     then.push_back(std::move(step));
     step.what = If{condition, std::move(then), {}};
-  }
-
-  static void substitute(Steps& steps, const program::Substitution& by) {
-    program::visit_steps(steps, [&](Step& step) {
-      program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, by); });
-    });
   }
 
   // The condition, an equality, of all branches of a loop that does nothing without it, and does not change it.
@@ -120,16 +116,9 @@ class Guard {
           !is_zero_without(add->value, condition))
         return {};
     }
-    bool changes = false;
-    program::ExprWalk walk;
-    walk(condition, [&](Expr load) {
-      if (load.code() != Code::load) return;
-      program::visit_steps(loop.body, [&](const Step& step) {
-        program::for_each_access(step, [&](const program::Access& access) {
-          changes |= access.buffer == load.payload() && access.kind != program::AccessKind::read;
-        });
-      });
-    });
+    const program::Accesses accesses(loop.body);
+    const bool changes = program::any_within(
+        condition, [&](Expr expr) { return expr.code() == Code::load && accesses.writes(expr.payload()); });
     return changes ? Expr() : condition;
   }
 
@@ -142,11 +131,11 @@ class Guard {
       for (std::int64_t even = 24; even <= 64; even += 8)
         if (n.payload() % even == 0) strip = even;
     }
-    const Expr count = (n + (strip - 1)) / strip, s = declare_->index("js", count);
     const Expr whole = program_.pool->integer(strip);
+    const Strips strips(*declare_, "js", n, whole);
     const bool is_even = n.is_constant() && n.payload() % strip == 0;
-    const Expr rows = is_even ? whole : min(whole, n - s * strip), j = declare_->index("j", rows);
-    const program::Substitution moved{{old.id(), s * strip + j}};
+    const Expr rows = is_even ? whole : strips.size, j = declare_->index("j", rows);
+    const program::Substitution moved{{old.id(), strips.start + j}};
     const program::Substitution holds{{condition.id(), program_.pool->boolean(true)}};
     const Expr found = declare_->var(DType::Bool), own = program::substitute(condition, moved);
 
@@ -159,16 +148,16 @@ class Guard {
         inner.push_back(std::move(step));
       for (auto& each : inner) then.push_back(std::move(each));
     }
-    substitute(then, holds);
-    substitute(then, moved);
+    program::substitute(then, holds);
+    program::substitute(then, moved);
     Loop look{j, rows, {program::Carry{found, program::CarryKind::reduce, Combiner::bit_or}}, {}, true};
     look.body.push_back({program::Update{found, Combiner::bit_or, own}});
     Loop act{j, rows, {}, {}, false};
     act.body.push_back({If{own, std::move(then), {}}});
     Steps behind;
     behind.push_back({std::move(act)});
-    loop.index = s;
-    loop.extent = count;
+    loop.index = strips.index;
+    loop.extent = strips.count;
     loop.body.clear();
     loop.body.push_back({std::move(look)});
     loop.body.push_back({If{found, std::move(behind), {}}});

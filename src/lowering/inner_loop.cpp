@@ -14,7 +14,7 @@
 #include "bitale/graph/random_type.hpp"
 #include "lowering/definitions.hpp"
 #include "lowering/passes.hpp"
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 #include "program/substitute.hpp"
 
 namespace bitale::lowering {
@@ -375,45 +375,22 @@ class LoopBody {
     std::int64_t state = -1;
     for (auto b = before_.buffers; b < end(); ++b)
       if (own(b).input == sequences_ + k) state = b;
-    struct Moment {
-      int step = -1, top = -1;  // the step, and the top-level step that contains it
-    };
-    struct Read {
-      Moment when;
-      std::optional<std::vector<Expr>> at;  // none: all elements
-    };
-    std::vector<Read> reads;
-    Moment now, stored;
-    int writes = 0;
-    std::vector<Expr> stored_at, around, indices;
-    const auto walk = [&](auto& self, const Steps& steps) -> void {
-      for (auto& step : steps) {
-        now.top += &steps == &steps_;
-        ++now.step;
-        program::ExprWalk exprs;
-        program::for_each_load(step, exprs, [&](Expr load) {
-          if (load.payload() == state) reads.push_back({now, program::arguments_of(load)});
-        });
-        program::for_each_access(step, [&](const program::Access& access) {
-          if (access.buffer == state && access.reach != program::Reach::element) reads.push_back({now, {}});
-          if (access.buffer != next || !access.writes()) return;
-          ++writes;
-          if (std::holds_alternative<program::Store>(step.what)) stored = now, stored_at = *access.at, around = indices;
-        });
-        auto* loop = program::as_loop(step);
-        if (loop) indices.push_back(loop->index);
-        program::for_each_body(step, [&](const Steps& inner) { self(self, inner); });
-        if (loop) indices.pop_back();
-      }
-    };
-    walk(walk, steps_);
-    if (writes != 1 || stored.step < 0) return false;
-    for (auto& index : around)
-      if (std::find(stored_at.begin(), stored_at.end(), index) == stored_at.end()) return false;
+    const program::Accesses accesses(steps_);
+    const program::ElementAccess* stored = nullptr;
+    for (auto& access : accesses.of(next).list) {
+      if (access.kind == program::AccessKind::read) continue;
+      if (stored || access.kind != program::AccessKind::write || !access.is_element()) return false;
+      stored = &access;
+    }
+    if (!stored) return false;
+    for (int level = stored->level; level >= 0; level = accesses.levels()[std::size_t(level)].outer)
+      if (!stored->axis_of(accesses.levels()[std::size_t(level)].index)) return false;
     // All reads come before the store, and those in its own loop are of the same element.
-    return std::all_of(reads.begin(), reads.end(), [&](const Read& read) {
-      if (!read.at) return read.when.top < stored.top;
-      return read.when.step <= stored.step && (read.when.top != stored.top || *read.at == stored_at);
+    const int top = accesses.outermost(stored->level);
+    return std::ranges::all_of(accesses.of(state).list, [&](const program::ElementAccess& read) {
+      const bool in_same_loop = top >= 0 && accesses.outermost(read.level) == top;
+      if (!read.is_element()) return read.step < stored->step && !in_same_loop;
+      return read.step <= stored->step && (!in_same_loop || std::ranges::equal(read.at, stored->at));
     });
   }
 

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "lowering/computation.hpp"
+#include "program/accesses.hpp"
+#include "program/substitute.hpp"
 
 namespace bitale::lowering {
 
@@ -17,13 +19,6 @@ const Stored* plain_store(const Computation& computation) {
   return stored && !stored->combiner ? stored : nullptr;
 }
 
-// Whether `at` is the index of a loop, or at a constant distance from it.
-bool counts_with(Expr at, Expr index) {
-  if (at == index) return true;
-  return at.code() == program::Code::add && ((at.argument(0).is_constant() && at.argument(1) == index) ||
-                                             (at.argument(1).is_constant() && at.argument(0) == index));
-}
-
 // The number of elements that are stored to, all of them different; 0 if it is not known.
 std::int64_t count_of(const Stored& stored) {
   std::int64_t count = 1;
@@ -31,7 +26,7 @@ std::int64_t count_of(const Stored& stored) {
   for (std::size_t k = 0; k < stored.domain.size(); ++k) {
     if (!stored.domain[k].is_constant() || stored.domain[k].payload() <= 0) return 0;
     if (stored.domain[k].is_constant(1)) continue;
-    const auto along = [&](Expr at) { return counts_with(at, stored.indices[k]); };
+    const auto along = [&](Expr at) { return program::stride(at, stored.indices[k]) == 1; };
     if (std::count_if(stored.at.begin(), stored.at.end(), along) != 1) return 0;
     if (__builtin_mul_overflow(count, stored.domain[k].payload(), &count)) return 0;
     ++used;
@@ -49,14 +44,11 @@ std::int64_t count_of(const program::Buffer& buffer) {
 }
 
 bool reads(const Stored& stored, std::int64_t buffer) {
-  bool found = false;
-  program::ExprWalk walk;
-  const auto inspect = [&](Expr expr) {
-    walk(expr, [&](Expr each) { found |= each.code() == program::Code::load && each.payload() == buffer; });
+  const auto is_read = [&](Expr root) {
+    return program::any_within(
+        root, [&](Expr expr) { return expr.code() == program::Code::load && expr.payload() == buffer; });
   };
-  inspect(stored.value);
-  for (auto& index : stored.at) inspect(index);
-  return found;
+  return is_read(stored.value) || std::ranges::any_of(stored.at, is_read);
 }
 
 }  // namespace

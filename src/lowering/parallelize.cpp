@@ -17,20 +17,23 @@
 
 #include "bitale/core/text.hpp"
 #include "lowering/passes.hpp"
+#include "lowering/strips.hpp"
+#include "program/accesses.hpp"
 #include "program/index_runs.hpp"
 #include "program/lane_order.hpp"
-#include "program/steps.hpp"
-#include "program/substitute.hpp"
+#include "program/rewrite.hpp"
 #include "runtime/functions.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
+using program::Accesses;
 using program::CarryKind;
 using program::Code;
 using program::Combiner;
 using program::contains;
+using program::is_fixed;
 using program::Loop;
 using program::OneOf;
 using program::Step;
@@ -42,133 +45,18 @@ constexpr std::int64_t unknown_extent = 8;  // assumed of an inner loop whose le
 constexpr std::int64_t worth_storing = 32;  // operations on an element that make it worth a temporary to share them
 constexpr std::int64_t scalar_weight = 4, call_weight = 60;  // in operations of a lane
 
-struct Access {
-  std::vector<Expr> at;
-  enum class Kind { read, store, accumulate } kind;
-  bool is_block = false;  // of a called function: from element `at` on, or from the first one
-};
-
-// Whether the expression is known before any loop: it has no index, load or variable.
-bool is_fixed(Expr root) {
-  return !program::any_within(root, [](Expr expr) {
-    return expr.code() == Code::index || expr.code() == Code::load || expr.code() == Code::var;
+// Whether the loop, inner loops included, consists of steps that may run in chunks.
+bool only_simple_steps(const Loop& loop) {
+  return !loop.until.defined() && std::ranges::all_of(loop.body, [](const Step& step) {
+    return program::match(
+        step, [](const Loop& inner) { return only_simple_steps(inner); },
+        [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Call> auto&) {
+          return true;
+        },
+        [](const OneOf<program::Allocate, program::Fill, program::Check, program::HostCall, program::Next,
+                       program::If> auto&) { return false; });
   });
 }
-
-// The accesses and definitions of a whole loop, inner loops included.
-class Footprint {
- public:
-  explicit Footprint(Loop& loop) { examine(loop); }
-
-  bool only_simple_steps = true;
-  std::unordered_map<std::int64_t, std::vector<Access>> accesses;  // by buffer, in the order of the steps
-  std::unordered_map<std::int64_t, Expr> extents;                  // of indices
-  std::unordered_set<std::int64_t> made;                           // variables defined in it
-
-  // Whether different values of `index` imply different values of `at`, whatever the other indices are.
-  bool separates(Expr at, Expr index) const {
-    if (at == index) return true;
-    if (at.code() == Code::mul) {
-      const Expr by = factor(at, index);
-      return by.defined() && by.is_constant() && !by.is_constant(0);
-    }
-    if (at.code() != Code::add && at.code() != Code::sub) return false;
-    const Expr a = at.argument(0), b = at.argument(1);
-    if (is_fixed(b)) return separates(a, index);
-    if (is_fixed(a)) return separates(b, index);
-    if (at.code() == Code::sub) return false;
-    return (factor(a, index).defined() && is_below(b, factor(a, index))) ||
-           (factor(b, index).defined() && is_below(a, factor(b, index)));
-  }
-
-  bool is_written(std::int64_t buffer) const {
-    const auto& all = accesses.at(buffer);
-    return std::any_of(all.begin(), all.end(), [](auto& each) { return each.kind != Access::Kind::read; });
-  }
-
-  // Whether all accesses, in some axis, are at an index that only this iteration uses.
-  bool is_divided(std::int64_t buffer, Expr index) const {
-    const auto& all = accesses.at(buffer);
-    const auto is_block = [](const Access& each) { return each.is_block; };
-    if (std::any_of(all.begin(), all.end(), is_block))
-      return std::all_of(all.begin(), all.end(), is_block) && has_own_blocks(all, index);
-    for (std::size_t k = 0; k < all[0].at.size(); ++k) {
-      const Expr at = all[0].at[k];
-      const bool same = std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at[k] == at; });
-      if (same && separates(at, index)) return true;
-    }
-    return false;
-  }
-
-  // Whether each iteration stores to the buffer first, and all indices are independent of the iteration.
-  bool stores_before_use(std::int64_t buffer, Expr index) const {
-    const auto& all = accesses.at(buffer);
-    return all[0].kind == Access::Kind::store && std::all_of(all.begin(), all.end(), [&](auto& each) {
-             return std::none_of(each.at.begin(), each.at.end(), [&](Expr at) { return contains(at, index); });
-           });
-  }
-
- private:
-  // The factor c of index * c; invalid if there is none.
-  static Expr factor(Expr product, Expr index) {
-    if (product == index) return index.pool().integer(1);
-    if (product.code() != Code::mul) return {};
-    const Expr a = product.argument(0), b = product.argument(1);
-    return a == index && is_fixed(b) ? b : b == index && is_fixed(a) ? a : Expr();
-  }
-  // Whether `index` is the index of a loop whose extent is at most `limit`.
-  bool is_below(Expr index, Expr limit) const {
-    const auto found = extents.find(index.payload());
-    if (index.code() != Code::index || found == extents.end()) return false;
-    const auto fits = [&](Expr extent) {
-      return extent == limit || (extent.is_constant() && limit.is_constant() && extent.payload() <= limit.payload());
-    };
-    const Expr extent = found->second;
-    return fits(extent) || (extent.code() == Code::min && (fits(extent.argument(0)) || fits(extent.argument(1))));
-  }
-
-  // Whether all accesses are to the same block, and the blocks of different iterations are consecutive. Their distance
-  // is 0 where they are empty.
-  static bool has_own_blocks(const std::vector<Access>& all, Expr index) {
-    const auto& at = all[0].at;
-    const Expr distance = at.empty() ? Expr() : factor(at[0], index);
-    return distance.defined() && !distance.is_constant(0) &&
-           std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at == at; });
-  }
-
-  void note(std::int64_t buffer, std::vector<Expr> at, Access::Kind kind, bool is_block = false) {
-    accesses[buffer].push_back({std::move(at), kind, is_block});
-  }
-  void note(const program::Call& call) {
-    if (call.status.defined()) made.insert(call.status.payload());
-    for (auto& argument : call.arguments) {
-      auto* block = std::get_if<program::BufferArgument>(&argument);
-      if (!block) continue;
-      constexpr Access::Kind kinds[] = {Access::Kind::read, Access::Kind::store, Access::Kind::accumulate};
-      std::vector<Expr> at;
-      if (block->offset.defined()) at.push_back(block->offset);
-      note(block->buffer, std::move(at), kinds[std::size_t(block->kind)], true);
-    }
-  }
-  void examine(Loop& loop) {
-    extents[loop.index.payload()] = loop.extent;
-    only_simple_steps &= !loop.until.defined();
-    for (auto& carry : loop.carries) made.insert(carry.var.payload());
-    for (auto& step : loop.body) {
-      program::ExprWalk walk;
-      program::for_each_load(step, walk,
-                             [&](Expr load) { note(load.payload(), program::arguments_of(load), Access::Kind::read); });
-      program::match(
-          step, [&](Loop& inner) { examine(inner); },
-          [&](const program::Store& s) { note(s.buffer, s.at, Access::Kind::store); },
-          [&](const program::Accumulate& s) { note(s.buffer, s.at, Access::Kind::accumulate); },
-          [&](const program::Let& s) { made.insert(s.var.payload()); }, [](const program::Update&) {},
-          [&](const program::Call& s) { note(s); },
-          [&](const OneOf<program::Allocate, program::Fill, program::Check, program::HostCall, program::Next,
-                          program::If> auto&) { only_simple_steps = false; });
-    }
-  }
-};
 
 class Parallelizer {
  public:
@@ -199,13 +87,9 @@ class Parallelizer {
     uses.try_emplace(which, Use{at, at}).first->second.last = at;
   }
   void note_uses(const Step& step, std::size_t at) {
-    program::for_each_buffer(step, [&](std::int64_t buffer) { note_use(buffers_, buffer, at); });
-    program::ExprWalk walk;
-    program::for_each_expr_within(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() == Code::var) note_use(variables_, expr.payload(), at);
-      });
-    });
+    const Accesses accesses(step);
+    for (auto& [buffer, accessed] : accesses.buffers()) note_use(buffers_, buffer, at);
+    for (const std::int64_t var : accesses.used) note_use(variables_, var, at);
   }
   bool is_private(std::int64_t buffer, std::size_t at) const {
     const Use& use = buffers_.at(buffer);
@@ -215,8 +99,8 @@ class Parallelizer {
   // ---- one loop ----
   void parallelize(Loop& loop, std::size_t at, Steps& after) {
     if (std::any_of(loop.body.begin(), loop.body.end(), calls_function)) return parallelize_calls(loop, at, after);
-    const Footprint footprint(loop);
-    if (!footprint.only_simple_steps || is_used_after(loop, footprint, at)) return;
+    const Accesses footprint(loop);
+    if (!only_simple_steps(loop) || is_used_after(loop, footprint, at)) return;
     const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), program::is_simple);
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
     if (can_run_in_chunks(loop, footprint, at)) return mark(loop, footprint, after);
@@ -226,19 +110,19 @@ class Parallelizer {
     const std::size_t buffers = program_.buffers.size();
     Steps accumulating = innermost ? take_out_scatters(rest, footprint) : take_out_accumulates(rest, footprint);
     if (accumulating.empty()) return program_.buffers.resize(buffers);
-    const Footprint of_rest(rest);
+    const Accesses of_rest(rest);
     if (!can_run_in_chunks(rest, of_rest, at)) return program_.buffers.resize(buffers);
     loop = std::move(rest);
     mark(loop, of_rest, after);
     for (auto& step : accumulating) {
       auto& nest = std::get<Loop>(step.what);
-      parallelize_columns(nest, Footprint(nest));
+      parallelize_columns(nest, Accesses(nest));
       after.push_back(std::move(step));
     }
   }
 
-  bool is_used_after(const Loop& loop, const Footprint& footprint, std::size_t at) const {
-    return std::any_of(footprint.made.begin(), footprint.made.end(), [&](std::int64_t var) {
+  bool is_used_after(const Loop& loop, const Accesses& footprint, std::size_t at) const {
+    return std::any_of(footprint.defined.begin(), footprint.defined.end(), [&](std::int64_t var) {
       const auto use = variables_.find(var);
       return use != variables_.end() && use->second.last > at && !is_carried(loop, var);
     });
@@ -250,8 +134,8 @@ class Parallelizer {
   void parallelize_calls(Loop& loop, std::size_t at, Steps& after) {
     Loop combined = loop;
     Steps checks = combine_checks(combined);
-    const Footprint footprint(combined);
-    if (!footprint.only_simple_steps || is_used_after(combined, footprint, at) ||
+    const Accesses footprint(combined);
+    if (!only_simple_steps(combined) || is_used_after(combined, footprint, at) ||
         !can_run_in_chunks(combined, footprint, at))
       return;
     loop = std::move(combined);
@@ -274,21 +158,21 @@ class Parallelizer {
   }
 
   // Buffers that the iterations of a loop write without each having its own part: each worker needs its own copy.
-  static std::vector<std::int64_t> conflicting_writes(const Loop& loop, const Footprint& footprint) {
+  static std::vector<std::int64_t> conflicting_writes(const Loop& loop, const Accesses& footprint) {
     std::vector<std::int64_t> out;
-    for (auto& [buffer, accesses] : footprint.accesses)
-      if (footprint.is_written(buffer) && !footprint.is_divided(buffer, loop.index)) out.push_back(buffer);
+    for (auto& [buffer, accessed] : footprint.buffers())
+      if (accessed.writes && !footprint.independent(buffer, loop.index)) out.push_back(buffer);
     return out;
   }
 
-  bool can_run_in_chunks(const Loop& loop, const Footprint& footprint, std::size_t at) const {
+  bool can_run_in_chunks(const Loop& loop, const Accesses& footprint, std::size_t at) const {
     const auto buffers = conflicting_writes(loop, footprint);
     return can_split_carries(loop) && std::all_of(buffers.begin(), buffers.end(), [&](auto buffer) {
-             return is_private(buffer, at) && footprint.stores_before_use(buffer, loop.index);
+             return is_private(buffer, at) && footprint.private_to(buffer, loop.index);
            });
   }
 
-  void mark(Loop& loop, const Footprint& footprint, Steps& after) {
+  void mark(Loop& loop, const Accesses& footprint, Steps& after) {
     for (auto buffer : conflicting_writes(loop, footprint)) program_.buffers[std::size_t(buffer)].per_worker = true;
     loop.parallel_cost = work_of(loop.body, loop.vector);
     if (!loop.vector) defer_sums(loop, after);
@@ -436,41 +320,34 @@ class Parallelizer {
     if (!rows) return {};
     Loop first = *first_loop, rest = blocks;
     rest.body.erase(rest.body.begin());
-    const Footprint of_all(blocks), of_first(first), of_rest(rest);
-    if (!of_first.only_simple_steps || reads_made_by(of_rest, first)) return {};
+    const Accesses of_all(blocks), of_first(first), of_rest(rest);
+    const auto is_made_there = [&](std::int64_t var) { return of_rest.defined.contains(var); };
+    if (!only_simple_steps(first) || std::ranges::any_of(of_first.used, is_made_there)) return {};
     const Expr row = first.index, in_whole = rows->start + row;
     std::unordered_set<std::int64_t> narrow;  // the buffers that it writes and that have the rows of a block
-    for (auto& [buffer, accesses] : of_first.accesses) {
-      const auto all_at = [&](const Footprint& footprint, Expr index) {
-        const auto found = footprint.accesses.find(buffer);
-        return found == footprint.accesses.end() ||
-               std::all_of(found->second.begin(), found->second.end(), [&](const Access& access) {
-                 return !access.is_block && !access.at.empty() && access.at[0] == index;
-               });
-      };
-      if (of_first.is_written(buffer)) {
+    for (auto& [buffer, accessed] : of_first.buffers()) {
+      const auto all_at = [&](const Accesses& accesses, Expr index) { return accesses.own_axes(buffer, index) & 1; };
+      if (accessed.writes) {
         if (all_at(of_first, in_whole) && all_at(of_rest, in_whole)) continue;
-        if (!of_rest.accesses.contains(buffer) && is_private(buffer, at) &&
-            of_first.stores_before_use(buffer, first.index) && of_all.stores_before_use(buffer, blocks.index))
+        if (!of_rest.touches(buffer) && is_private(buffer, at) && of_first.private_to(buffer, first.index) &&
+            of_all.private_to(buffer, blocks.index))
           continue;
         const auto& shape = program_.buffers[std::size_t(buffer)].shape;
         if (!all_at(of_first, row) || !(shape[0] == rows->in_block) || !is_private(buffer, at) ||
-            !of_all.stores_before_use(buffer, blocks.index))
+            !of_all.private_to(buffer, blocks.index))
           return {};
         narrow.insert(buffer);
-      } else if (of_rest.accesses.contains(buffer) && of_rest.is_written(buffer)) {
+      } else if (of_rest.writes(buffer)) {
         return {};
       }
     }
     if (narrow.empty() || !only_in_rows(first, blocks.index, in_whole, narrow)) return {};
 
     const Expr all = declare_.index("i", rows->count);
-    keep_orders(first, [&] {
-      for (auto& step : first.body) substitute_in(step, {{in_whole.id(), all}, {row.id(), all}});
-    });
+    keep_orders(first, [&] { program::substitute(first.body, {{in_whole.id(), all}, {row.id(), all}}); });
     first.index = all;
     first.extent = rows->count;
-    const Footprint moved(first);
+    const Accesses moved(first);
     if (!can_run_in_chunks(first, moved, at)) return {};
     for (const std::int64_t buffer : narrow) {
       program_.buffers[std::size_t(buffer)].shape[0] = rows->count;
@@ -497,18 +374,6 @@ class Parallelizer {
         return RowsOfBlocks{count, in_block, start};
     }
     return {};
-  }
-
-  // Whether the loop reads variables that are defined there.
-  static bool reads_made_by(const Footprint& there, const Loop& loop) {
-    bool found = false;
-    program::ExprWalk walk;
-    program::visit_steps(loop.body, [&](const Step& step) {
-      program::for_each_expr(step, [&](const Expr& root) {
-        walk(root, [&](Expr expr) { found |= expr.code() == Code::var && there.made.contains(expr.payload()); });
-      });
-    });
-    return found;
   }
 
   // Whether the loop uses the number of the block, and its own index, for the number of a row only.
@@ -540,19 +405,11 @@ class Parallelizer {
 
   // Element [i, ...] of a block becomes [start + i, ...] of the whole.
   void move_rows(Steps& steps, const RowsOfBlocks& rows, Expr block, const std::unordered_set<std::int64_t>& narrow) {
-    const Expr start = rows.start;
-    program::Rebuild moved([&](Expr expr, std::span<const Expr> arguments) {
-      if (expr.code() != Code::load || !narrow.contains(expr.payload()))
-        return program::with_arguments(expr, arguments);
-      std::vector<Expr> at(arguments.begin(), arguments.end());
-      at[0] = start + at[0];
-      return pool_.load(expr.payload(), expr.dtype(), at);
+    program::move_elements(steps, [&](std::int64_t buffer, std::vector<Expr>& at) {
+      if (!at.empty() && narrow.contains(buffer)) at[0] = rows.start + at[0];
+      return buffer;
     });
     program::visit_steps(steps, [&](Step& step) {
-      program::for_each_expr(step, [&](Expr& root) { root = moved(root); });
-      program::for_each_access(step, [&](const program::MutableAccess& access) {
-        if (access.at && narrow.contains(access.buffer)) access.at->front() = start + access.at->front();
-      });
       auto* call = std::get_if<program::Call>(&step.what);
       if (!call) return;
       for (auto& argument : call->arguments) {
@@ -598,7 +455,7 @@ class Parallelizer {
   // ---- accumulating rows into a row ----
   // Moves row[j] += ... out of `for i: ..., for j: row[j] += ..., ...`, into nests that come after it. The addend is
   // recomputed there if that is possible and cheap, or stored if there is much else to compute.
-  Steps take_out_accumulates(Loop& loop, const Footprint& footprint) {
+  Steps take_out_accumulates(Loop& loop, const Accesses& footprint) {
     Steps out, body;
     const std::int64_t all = plain_operations(loop.body);
     for (auto& step : loop.body) {
@@ -639,13 +496,13 @@ class Parallelizer {
   }
 
   // Moves b[index[i]] += ... out of an innermost loop that computes much else, into loops that come after it.
-  Steps take_out_scatters(Loop& loop, const Footprint& footprint) {
+  Steps take_out_scatters(Loop& loop, const Accesses& footprint) {
     Steps out;
     if (plain_operations(loop.body) < worth_storing) return out;
     const SumOrder order = order_of(loop);
     for (auto& step : loop.body) {
       auto* accumulate = std::get_if<program::Accumulate>(&step.what);
-      if (!accumulate || footprint.accesses.at(accumulate->buffer).size() != 1) continue;
+      if (!accumulate || footprint.of(accumulate->buffer).list.size() != 1) continue;
       StoredTemporary made = store_temporary({loop.extent}, {loop.index}, accumulate->value);
       Loop adding{loop.index, loop.extent, {}, {}, loop.vector};
       adding.body.push_back({program::Accumulate{accumulate->buffer, accumulate->at, accumulate->combiner, made.read}});
@@ -658,15 +515,15 @@ class Parallelizer {
 
   // Whether this is the only access to its buffer, at an index that depends on the inner loop's index alone.
   static bool adds_to_a_row(const program::Accumulate& step, const Loop& inner, const Loop& outer,
-                            const Footprint& footprint) {
-    return footprint.accesses.at(step.buffer).size() == 1 && footprint.is_divided(step.buffer, inner.index) &&
+                            const Accesses& footprint) {
+    return footprint.of(step.buffer).list.size() == 1 && footprint.independent(step.buffer, inner.index) &&
            std::all_of(step.at.begin(), step.at.end(),
                        [&](Expr at) { return at == inner.index || (is_fixed(at) && !contains(at, outer.index)); });
   }
-  static bool is_known_outside(Expr value, const Footprint& footprint) {
+  static bool is_known_outside(Expr value, const Accesses& footprint) {
     return !program::any_within(value, [&](Expr expr) {
-      return (expr.code() == Code::load && footprint.is_written(expr.payload())) ||
-             (expr.code() == Code::var && footprint.made.count(expr.payload()));
+      return (expr.code() == Code::load && footprint.writes(expr.payload())) ||
+             (expr.code() == Code::var && footprint.defined.contains(expr.payload()));
     });
   }
   static std::int64_t plain_operations(const Steps& steps) {
@@ -680,7 +537,7 @@ class Parallelizer {
   }
 
   // Splits for i: for j: row[j] += ... into bands of j, each of which goes through all i.
-  bool parallelize_columns(Loop& loop, const Footprint& footprint) {
+  bool parallelize_columns(Loop& loop, const Accesses& footprint) {
     if (!loop.carries.empty() || loop.body.empty()) return false;
     auto* first = program::as_loop(loop.body[0]);
     if (!first || !is_fixed(first->extent)) return false;
@@ -690,31 +547,23 @@ class Parallelizer {
       if (!inner || !inner->carries.empty() || !(inner->index == first->index) || !(inner->extent == first->extent))
         return false;
     }
-    for (auto& [buffer, accesses] : footprint.accesses)
-      if (footprint.is_written(buffer) && !footprint.is_divided(buffer, first->index)) return false;
+    for (auto& [buffer, accessed] : footprint.buffers())
+      if (accessed.writes && !footprint.independent(buffer, first->index)) return false;
 
-    const Expr columns = first->extent, count = (columns + (band - 1)) / band, old = first->index;
-    const Expr which = declare_.index("band", count);
-    const Expr width = min(pool_.integer(band), columns - which * band);
-    const Expr j = declare_.index("j", width);
-    const program::Substitution moved{{old.id(), which * band + j}};
+    const Strips bands(declare_, "band", first->extent, pool_.integer(band));
+    const Expr j = declare_.index("j", bands.size);
+    const program::Substitution moved{{first->index.id(), bands.start + j}};
     for (auto& step : loop.body) {
       auto& inner = std::get<Loop>(step.what);
-      for (auto& deep : inner.body) substitute_in(deep, moved);
+      program::substitute(inner.body, moved);
       inner.index = j;
-      inner.extent = width;
+      inner.extent = bands.size;
     }
-    Loop bands{which, count, {}, {}, false};
-    bands.body.push_back({std::move(loop)});
-    bands.parallel_cost = work_of(bands.body, false);
-    loop = std::move(bands);
+    Loop all{bands.index, bands.count, {}, {}, false};
+    all.body.push_back({std::move(loop)});
+    all.parallel_cost = work_of(all.body, false);
+    loop = std::move(all);
     return true;
-  }
-  static void substitute_in(Step& step, const program::Substitution& moved) {
-    program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, moved); });
-    program::for_each_body(step, [&](Steps& body) {
-      for (auto& inner : body) substitute_in(inner, moved);
-    });
   }
 
   // ---- estimates of the work ----

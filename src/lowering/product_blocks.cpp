@@ -8,15 +8,17 @@
 #include <set>
 
 #include "bitale/core/text.hpp"
-#include "lowering/effects.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/row_products.hpp"
-#include "program/steps.hpp"
+#include "lowering/strips.hpp"
+#include "program/accesses.hpp"
+#include "program/rewrite.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
+using program::Accesses;
 using program::BufferArgument;
 using program::Call;
 using program::Code;
@@ -30,10 +32,6 @@ constexpr std::int64_t longest_inner = 128;         // beyond, the product takes
 constexpr std::int64_t smallest = 4 * block_bytes;  // of products that are worth it
 
 using Numbers = std::set<std::int64_t>;
-
-bool touches(const Effects& effects, std::int64_t buffer) {
-  return effects.reads.contains(buffer) || effects.writes.contains(buffer);
-}
 
 class Blocker {
  public:
@@ -71,8 +69,8 @@ class Blocker {
     std::vector<std::size_t> members;                              // steps that run block by block
     std::set<std::size_t> sums;                                    // members that are sums over rows
     bool has_product = false;
-    Numbers by_row;             // buffers that members write, all by rows
-    Effects effects, of_later;  // of members, and of the steps that run behind the group
+    Numbers by_row;              // buffers that members write, all by rows
+    Accesses effects, of_later;  // of members, and of the steps that run behind the group
     std::vector<std::size_t> earlier, later;
   };
 
@@ -96,11 +94,10 @@ class Blocker {
     first_use_.assign(program_.buffers.size(), program_.steps.size());
     for (std::size_t at = 0; at < program_.steps.size(); ++at) {
       effects_[at] = effects_of(program_.steps[at]);
-      for (auto* buffers : {&effects_[at].reads, &effects_[at].writes})
-        for (const std::int64_t buffer : *buffers) {
-          last_use_[std::size_t(buffer)] = at;
-          first_use_[std::size_t(buffer)] = std::min(first_use_[std::size_t(buffer)], at);
-        }
+      for (auto& [buffer, accessed] : effects_[at].buffers()) {
+        last_use_[std::size_t(buffer)] = at;
+        first_use_[std::size_t(buffer)] = std::min(first_use_[std::size_t(buffer)], at);
+      }
     }
     read_by_lengths_.clear();
     program::for_each_load_of_lengths(program_, [&](Expr load) { read_by_lengths_.insert(load.payload()); });
@@ -108,13 +105,11 @@ class Blocker {
 
   // A block has another length than the whole, so that reading a length is reading the buffer. A buffer can only be
   // used when its own lengths are known, which may be those of what the host returned.
-  Effects effects_of(const Step& step) const {
-    Effects out;
-    out.add(step);
-    out.reads.insert(out.lengths.begin(), out.lengths.end());
-    const Effects own = out;
-    for (auto* buffers : {&own.reads, &own.writes})
-      for (const std::int64_t buffer : *buffers) out.add(of_lengths_[std::size_t(buffer)]);
+  Accesses effects_of(const Step& step) const {
+    Accesses out(step);
+    for (const std::int64_t buffer : out.lengths) out.read_whole(buffer);
+    const Accesses own = out;
+    for (auto& [buffer, accessed] : own.buffers()) out.add(of_lengths_[std::size_t(buffer)]);
     return out;
   }
 
@@ -123,7 +118,7 @@ class Blocker {
     of_lengths_.assign(program_.buffers.size(), {});
     for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
       program::ExprWalk walk;
-      Effects& own = of_lengths_[b];
+      Accesses& own = of_lengths_[b];
       for (const Expr& length : program_.buffers[b].shape)
         walk(length, [&](Expr expr) {
           const bool is_dim = expr.code() == Code::dim;
@@ -131,8 +126,7 @@ class Blocker {
           if (!is_dim && expr.code() != Code::load) return;
           const std::int64_t buffer = is_dim ? expr.payload() >> 8 : expr.payload();
           const bool is_its_own = buffer == std::int64_t(b);
-          if (!is_its_own && program_.buffers[std::size_t(buffer)].role != program::Role::input)
-            own.reads.insert(buffer);
+          if (!is_its_own && program_.buffers[std::size_t(buffer)].role != program::Role::input) own.read_whole(buffer);
         });
     }
   }
@@ -157,7 +151,7 @@ class Blocker {
     };
     for (std::size_t at = begin + 1; at <= end(); ++at) {
       if (add(group, at)) continue;
-      if (touches(effects_[at], *large)) return false;
+      if (effects_[at].touches(*large)) return false;
       const bool stays_behind = depend(effects_[at], group.effects) || depend(effects_[at], group.of_later) ||
                                 (effects_[at].may_fail && group.of_later.may_fail);
       if (!stays_behind) {
@@ -186,10 +180,10 @@ class Blocker {
     }
     const auto* loop = program::as_loop(step);
     if (!loop || loop->until.defined() || !loop->carries.empty() || effects_[at].may_fail) return std::nullopt;
-    const Numbers others = buffers_not_by_row(step, loop->index);
-    for (const std::int64_t buffer : effects_[at].writes) {
+    for (auto& [buffer, accessed] : effects_[at].buffers()) {
       const auto& written = program_.buffers[std::size_t(buffer)];
-      if (written.shape.size() < 2 || others.contains(buffer) || !is_new(buffer, at) || !is_factor(buffer, at))
+      if (!accessed.writes || written.shape.size() < 2 || !is_by_row(buffer, at) || !is_new(buffer, at) ||
+          !is_factor(buffer, at))
         continue;
       if (!lengths_.same(written.shape[0], loop->extent)) continue;
       group.rows = loop->extent, group.row_length = length_of_row(buffer);
@@ -197,7 +191,7 @@ class Blocker {
       // Where lengths are not known, loops over independent elements may be short, and then run fastest as one loop.
       const bool is_known = (group.rows * group.bytes_of_row).is_constant();
       if (!may_be_large(group.rows, group.bytes_of_row) || !(is_known || carries_within_rows(*loop))) continue;
-      add_rows(group, at, loop->extent, others);
+      add_rows(group, at, loop->extent);
       return buffer;
     }
     return std::nullopt;
@@ -217,7 +211,7 @@ class Blocker {
   // Whether a later product has it as a factor.
   bool is_factor(std::int64_t buffer, std::size_t at) const {
     for (std::size_t later = at + 1; later <= last_use_[std::size_t(buffer)]; ++later) {
-      if (!effects_[later].reads.contains(buffer)) continue;
+      if (!effects_[later].reads(buffer)) continue;
       const Step& step = program_.steps[later];
       if (row_product(step, pool_) || sum_over_rows(step, pool_)) return true;
     }
@@ -234,8 +228,8 @@ class Blocker {
   // Adds a step to the group if it can run by rows. What may fail stays in front of what comes after it.
   bool add(Group& group, std::size_t at) {
     if (effects_[at].may_fail || group.of_later.may_fail || depend(effects_[at], group.of_later)) return false;
-    const Numbers &used = effects_[at].used, &defined = group.effects.defined;
-    if (std::any_of(used.begin(), used.end(), [&](std::int64_t var) { return defined.contains(var); })) return false;
+    const auto is_defined = [&](std::int64_t var) { return group.effects.defined.contains(var); };
+    if (std::ranges::any_of(effects_[at].used, is_defined)) return false;
     const auto product = row_product(program_.steps[at], pool_);
     return (product && add_product(group, at, *product, false)) || add_sum(group, at) || add_loop(group, at);
   }
@@ -245,8 +239,8 @@ class Blocker {
     const Call& call = std::get<Call>(program_.steps[at].what);
     const BufferArgument &left = memory(call, product.left_at), &right = memory(call, product.right_at),
                          &result = memory(call, product.result_at);
-    const Numbers& written = group.effects.writes;
-    if (result.offset.defined() || touches(group.effects, result.buffer) ||
+    const auto is_written = [&](std::int64_t buffer) { return group.effects.writes(buffer); };
+    if (result.offset.defined() || group.effects.touches(result.buffer) ||
         !has_rows(result.buffer, product.result_step, group))
       return false;
     if (result.buffer == left.buffer || result.buffer == right.buffer) return false;
@@ -254,9 +248,8 @@ class Blocker {
       // Another product joins where it reads rows of the group, or is as large, and read with them.
       const bool reads_rows = group.by_row.contains(left.buffer);
       if (reads_rows && (left.offset.defined() || !has_rows(left.buffer, product.left_step, group))) return false;
-      if (!reads_rows && (!is_large(product) || !is_temporary(result.buffer) || written.contains(left.buffer)))
-        return false;
-      const bool reads_right = written.contains(right.buffer);
+      if (!reads_rows && (!is_large(product) || !is_temporary(result.buffer) || is_written(left.buffer))) return false;
+      const bool reads_right = is_written(right.buffer);
       if (reads_right && !(group.by_row.contains(right.buffer) && !right.offset.defined() && product.is_stack &&
                            has_rows(right.buffer, product.right_step, group)))
         return false;
@@ -280,7 +273,7 @@ class Blocker {
                          &result = memory(call, sum->result_at);
     const auto& buffer = program_.buffers[std::size_t(result.buffer)];
     const Expr bytes = sum->m * sum->n * std::int64_t(itemsize(buffer.dtype));
-    if (result.offset.defined() || touches(group.effects, result.buffer) || result.buffer == left.buffer ||
+    if (result.offset.defined() || group.effects.touches(result.buffer) || result.buffer == left.buffer ||
         result.buffer == right.buffer || first_use_[std::size_t(result.buffer)] != at ||
         !lengths_.same(elements_of(buffer.shape), sum->m * sum->n) ||
         (bytes.is_constant() && bytes.payload() > block_bytes))
@@ -289,7 +282,7 @@ class Blocker {
       return group.by_row.contains(factor.buffer) && !factor.offset.defined() && has_rows(factor.buffer, step, group);
     };
     const bool left_is = is_by_row(left, sum->left_step), right_is = is_by_row(right, sum->right_step);
-    const auto is_outside = [&](std::int64_t factor) { return !group.effects.writes.contains(factor); };
+    const auto is_outside = [&](std::int64_t factor) { return !group.effects.writes(factor); };
     const bool is_large = (left_is && has_rows(left.buffer, group.row_length, group)) ||
                           (right_is && has_rows(right.buffer, group.row_length, group));
     if (!is_large || !(left_is || is_outside(left.buffer)) || !(right_is || is_outside(right.buffer))) return false;
@@ -321,33 +314,35 @@ class Blocker {
     if (!loop || loop->until.defined() || !lengths_.same(loop->extent, group.rows)) return false;
     const auto can_be_split = [](const program::Carry& carry) { return carry.kind == program::CarryKind::reduce; };
     if (!std::all_of(loop->carries.begin(), loop->carries.end(), can_be_split)) return false;
-    const Effects& own = effects_[at];
+    const Accesses& own = effects_[at];
     // A sum of numbers, rather than of results of rows, is added in lanes.
-    if (!loop->carries.empty() && own.writes.empty() &&
+    const auto is_written = [](auto& accessed) { return accessed.second.writes; };
+    if (!loop->carries.empty() && std::ranges::none_of(own.buffers(), is_written) &&
         std::all_of(loop->body.begin(), loop->body.end(), program::is_simple))
       return false;
-    const Numbers others = buffers_not_by_row(program_.steps[at], loop->index);
-    const auto fits = [&](std::int64_t buffer, bool writes) {
-      const bool is_by_row = !others.contains(buffer);
-      if (group.by_row.contains(buffer)) return is_by_row;
-      return writes ? !touches(group.effects, buffer) : !group.effects.writes.contains(buffer);
-    };
     bool reads_rows = false;
-    for (const std::int64_t buffer : own.reads) {
-      if (!fits(buffer, own.writes.contains(buffer))) return false;
-      reads_rows |= group.by_row.contains(buffer);
+    for (auto& [buffer, accessed] : own.buffers()) {
+      const bool of_group = group.by_row.contains(buffer);
+      if (of_group          ? !is_by_row(buffer, at)
+          : accessed.writes ? group.effects.touches(buffer)
+                            : group.effects.writes(buffer))
+        return false;
+      reads_rows |= accessed.reads && of_group;
     }
-    for (const std::int64_t buffer : own.writes)
-      if (!fits(buffer, true)) return false;
     if (!reads_rows) return false;
-    add_rows(group, at, loop->extent, others);
+    add_rows(group, at, loop->extent);
     return true;
   }
-  void add_rows(Group& group, std::size_t at, Expr rows, const Numbers& others) {
-    for (const std::int64_t buffer : effects_[at].writes)
-      if (!others.contains(buffer) && lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], rows))
+  void add_rows(Group& group, std::size_t at, Expr rows) {
+    for (auto& [buffer, accessed] : effects_[at].buffers())
+      if (accessed.writes && is_by_row(buffer, at) &&
+          lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], rows))
         group.by_row.insert(buffer);
     join(group, at);
+  }
+  // Whether the loop accesses the buffer at its own index along the first axis throughout.
+  bool is_by_row(std::int64_t buffer, std::size_t at) const {
+    return effects_[at].own_axes(buffer, std::get<Loop>(program_.steps[at].what).index) & 1;
   }
 
   void join(Group& group, std::size_t at) {
@@ -355,37 +350,19 @@ class Blocker {
     group.effects.add(effects_[at]);
   }
 
-  // The buffers that the loop does not access at its own index along the first axis throughout.
-  static Numbers buffers_not_by_row(const Step& step, Expr index) {
-    Numbers out;
-    program::ExprWalk walk;
-    program::for_each_expr_within(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() == Code::load && !(expr.argument_count() > 0 && expr.argument(0) == index))
-          out.insert(expr.payload());
-        if (expr.code() == Code::dim) out.insert(expr.payload() >> 8);
-      });
-    });
-    program::for_each_access_within(step, [&](const program::Access& access) {
-      if (!access.at || access.at->empty() || !(access.at->front() == index)) out.insert(access.buffer);
-    });
-    return out;
-  }
-
   // ---- the program of a group ----
 
   void replace(Group& group, std::size_t begin) {
     const Expr rows = group.rows, in_block = rows_in_block(group);
-    const Expr count = (rows + (in_block - 1)) / in_block;
-    const Expr block = declare_.index("b", count), first = block * in_block;
-    const Expr size = min(in_block, rows - first), row = declare_.index("i", size);
+    const Strips strips(declare_, "b", rows, in_block);
+    const Expr block = strips.index, size = strips.size, row = declare_.index("i", size);
 
     Numbers narrowed;
     for (const std::int64_t buffer : group.by_row)
       if (is_within(group, buffer)) narrowed.insert(buffer);
     for (const std::int64_t buffer : narrowed) program_.buffers[std::size_t(buffer)].shape[0] = in_block;
 
-    Loop blocks{block, count, {}, {}, false};
+    Loop blocks{block, strips.count, {}, {}, false};
     Steps before, deferred;
     for (const std::size_t at : group.members) {
       Step step = std::move(program_.steps[at]);
@@ -411,7 +388,7 @@ class Blocker {
         for (auto& carry : loop.carries)
           if (!defer(carry, loop, rows, deferred)) blocks.carries.push_back(carry);
         loop.carries.clear();
-        move_rows(loop, row, first, narrowed);
+        move_rows(loop, row, strips.start, narrowed);
         loop.index = row;
         loop.extent = size;
       }
@@ -478,7 +455,7 @@ class Blocker {
     if (!is_temporary(buffer) || read_by_lengths_.contains(buffer)) return false;
     for (std::size_t at = first_use_[std::size_t(buffer)]; at <= last_use_[std::size_t(buffer)]; ++at) {
       const bool is_member = std::find(group.members.begin(), group.members.end(), at) != group.members.end();
-      if (!is_member && touches(effects_[at], buffer)) return false;
+      if (!is_member && effects_[at].touches(buffer)) return false;
     }
     return true;
   }
@@ -492,40 +469,21 @@ class Blocker {
 
   // The loop's index becomes that of a row in the block, in buffers of a block's size, and that of the same row in the
   // whole elsewhere.
-  void move_rows(Loop& loop, Expr row, Expr first, const Numbers& narrowed) {
+  static void move_rows(Loop& loop, Expr row, Expr first, const Numbers& narrowed) {
     const Expr index = loop.index;
-    const program::Substitution in_whole{{index.id(), first + row}};
-    const auto move = [&](Step& step) {
-      while (move_loads(step, index, row, narrowed)) {  // repeated where a load is an index of another
-      }
-      program::for_each_access(step, [&](const program::MutableAccess& access) {
-        if (access.at && narrowed.contains(access.buffer)) access.at->front() = row;
-      });
-      program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, in_whole); });
-    };
-    program::visit_steps(loop.body, move);
-  }
-  bool move_loads(Step& step, Expr index, Expr row, const Numbers& narrowed) {
-    program::Substitution moved;
-    program::ExprWalk walk;
-    program::for_each_expr(step, [&](Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() != Code::load || !narrowed.contains(expr.payload()) || !(expr.argument(0) == index)) return;
-        std::vector<Expr> at = program::arguments_of(expr);
-        at[0] = row;
-        moved[expr.id()] = pool_.load(expr.payload(), expr.dtype(), at);
-      });
+    program::move_elements(loop.body, [&](std::int64_t buffer, std::vector<Expr>& at) {
+      if (!at.empty() && at[0] == index && narrowed.contains(buffer)) at[0] = row;
+      return buffer;
     });
-    if (!moved.empty()) program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, moved); });
-    return !moved.empty();
+    program::substitute(loop.body, {{index.id(), first + row}});
   }
 
   Program& program_;
   program::ExprPool& pool_;
   Declarations& declare_;
   const Lengths& lengths_;
-  std::vector<Effects> effects_;     // by top-level step
-  std::vector<Effects> of_lengths_;  // by buffer
+  std::vector<Accesses> effects_;     // by top-level step
+  std::vector<Accesses> of_lengths_;  // by buffer
   int deferred_count_ = 0;
   std::vector<std::size_t> first_use_, last_use_;  // by buffer: top-level steps
   Numbers read_by_lengths_;

@@ -30,7 +30,10 @@ constexpr std::int64_t worth_lanes = 24, enough_lanes = 4, full_lanes = 8;
 struct InnerNest {
   bool unrolls = false;
   std::int64_t size = 0;  // expressions after unrolling
-  std::set<std::int64_t> buffers;
+  program::Accesses accesses;
+  bool touches(const std::set<std::int64_t>& buffers) const {
+    return std::ranges::any_of(buffers, [&](std::int64_t buffer) { return accesses.touches(buffer); });
+  }
 };
 
 class Promoter {
@@ -96,7 +99,6 @@ class Promoter {
 
   std::set<std::int64_t> candidates(const Loop& loop, std::vector<InnerNest>& nests) const {
     std::set<std::int64_t> stored, refused, out;
-    const std::vector<Expr> none;
     for (auto& step : loop.body) {
       InnerNest& nest = nests.emplace_back();
       const auto size = unrolled_size(step);
@@ -105,15 +107,16 @@ class Promoter {
       bool has_bodies = false;
       program::for_each_body(step, [&](const Steps&) { has_bodies = true; });
       const bool stays = has_bodies && !nest.unrolls;
-      std::vector<Expr> indices;
-      for_each_access_within(step, indices, [&](std::int64_t b, const std::vector<Expr>* at, bool writes) {
-        nest.buffers.insert(b);
-        if (writes) stored.insert(b);
-        bool good = at && !(writes && stays);
-        if (at)
-          for (auto& index : *at) good &= is_number_of(index, stays ? none : indices);
+      nest.accesses.add(step);
+      for (auto& [b, accessed] : nest.accesses.buffers()) {
+        if (accessed.writes) stored.insert(b);
+        const bool good = !(accessed.writes && stays) && std::ranges::all_of(accessed.list, [&](auto& access) {
+          return access.is_element() && std::ranges::all_of(access.at, [&](Expr index) {
+                   return is_number_of(index, nest.accesses, stays ? -1 : access.level);
+                 });
+        });
         if (!good) refused.insert(b);
-      });
+      }
     }
     if (loop.until.defined())
       program::ExprWalk()(loop.until, [&](Expr expr) {
@@ -130,14 +133,12 @@ class Promoter {
       std::int64_t all = 0;
       const InnerNest* heaviest = nullptr;
       for (auto& nest : nests) {
-        const bool touches =
-            std::any_of(nest.buffers.begin(), nest.buffers.end(), [&](auto b) { return chosen.contains(b); });
-        if (!nest.unrolls || !touches) continue;
+        if (!nest.unrolls || !nest.touches(chosen)) continue;
         all += nest.size;
         if (!heaviest || nest.size > heaviest->size) heaviest = &nest;
       }
       if (all <= max_per_loop) return;
-      for (auto b : heaviest->buffers) chosen.erase(b);
+      for (auto& [b, accessed] : heaviest->accesses.buffers()) chosen.erase(b);
     }
   }
 
@@ -147,14 +148,12 @@ class Promoter {
   struct Uses {
     std::map<std::int64_t, std::int64_t> reads, writes;
     void add(const Steps& steps, std::int64_t sign) {
-      program::visit_steps(steps, [&](const Step& step) {
-        program::ExprWalk loads;
-        program::for_each_load(step, loads, [&](Expr load) { reads[load.payload()] += sign; });
-        program::for_each_access(step, [&](const program::Access& access) {
-          if (access.reads()) reads[access.buffer] += sign;
-          if (access.writes()) writes[access.buffer] += sign;
-        });
-      });
+      const program::Accesses accesses(steps);
+      for (auto& [b, accessed] : accesses.buffers())
+        for (auto& access : accessed.list) {
+          reads[b] += access.kind == program::AccessKind::write ? 0 : sign;
+          writes[b] += access.kind == program::AccessKind::read ? 0 : sign;
+        }
     }
   };
   // The uses outside the body of the loop.
@@ -184,9 +183,7 @@ class Promoter {
     StraightCode code(program_, declare_, chosen_, [&](Expr load) { return begin(load, load); });
     Steps body = std::exchange(loop.body, {});
     for (std::size_t k = 0; k < body.size(); ++k) {
-      const bool touches =
-          std::any_of(nests[k].buffers.begin(), nests[k].buffers.end(), [&](auto b) { return chosen_.contains(b); });
-      if (nests[k].unrolls && touches)
+      if (nests[k].unrolls && nests[k].touches(chosen_))
         code.unroll(body[k], loop.body);
       else
         code.append(std::move(body[k]), loop.body);

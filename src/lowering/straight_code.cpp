@@ -28,16 +28,17 @@ std::int64_t expression_count(const Step& step) {
   return count;
 }
 
-bool is_number_of(Expr at, const std::vector<Expr>& indices) {
+bool is_number_of(Expr at, const program::Accesses& accesses, int level) {
   if (at.is_constant()) return true;
   const bool is_known = !program::any_within(at, [&](Expr expr) {
-    if (expr.code() == Code::index) return std::find(indices.begin(), indices.end(), expr) == indices.end();
+    if (expr.code() == Code::index) return !accesses.is_within(level, expr);
     return expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
   });
   if (!is_known) return false;
   // Which operations are folded depends on the expression, but not on the values of its indices.
   program::Substitution numbers;
-  for (auto& index : indices) numbers[index.id()] = at.pool().integer(0);
+  for (; level >= 0; level = accesses.levels()[std::size_t(level)].outer)
+    numbers[accesses.levels()[std::size_t(level)].index.id()] = at.pool().integer(0);
   return program::substitute(at, numbers).is_constant();
 }
 
@@ -61,23 +62,6 @@ Expr combined(program::Combiner combiner, Expr before, Expr value) {
 }
 
 }  // namespace
-
-void for_each_access_within(const Step& step, std::vector<Expr>& indices,
-                            const std::function<void(std::int64_t, const std::vector<Expr>*, bool)>& visit) {
-  program::ExprWalk walk;
-  program::for_each_load(step, walk, [&](Expr load) {
-    const std::vector<Expr> at = program::arguments_of(load);
-    visit(load.payload(), &at, false);
-  });
-  program::for_each_access(step,
-                           [&](const program::Access& access) { visit(access.buffer, access.at, access.writes()); });
-  const auto* loop = program::as_loop(step);
-  if (loop) indices.push_back(loop->index);
-  program::for_each_body(step, [&](const Steps& body) {
-    for (auto& inner : body) for_each_access_within(inner, indices, visit);
-  });
-  if (loop) indices.pop_back();
-}
 
 // Replaces loads of elements by their current values.
 Expr StraightCode::promoted(Expr root) {
@@ -118,15 +102,8 @@ void StraightCode::append(Step step, Steps& to) {
     const Expr before = promoted(element_of(add->buffer, add->at));
     return set(add->buffer, add->at, combined(add->combiner, before, promoted(add->value)), to);
   }
-  replace_in(step);
+  program::for_each_expr_within(step, [&](Expr& expr) { expr = promoted(expr); });
   to.push_back(std::move(step));
-}
-
-void StraightCode::replace_in(Step& step) {
-  program::for_each_expr(step, [&](Expr& expr) { expr = promoted(expr); });
-  program::for_each_body(step, [&](Steps& body) {
-    for (auto& inner : body) replace_in(inner);
-  });
 }
 
 void StraightCode::unroll(const Step& step, Steps& to) {

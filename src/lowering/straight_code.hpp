@@ -8,20 +8,15 @@
 #include <vector>
 
 #include "lowering/declarations.hpp"
+#include "program/accesses.hpp"
 #include "program/substitute.hpp"
 
 namespace bitale::lowering {
 
 // The number of expressions that a step evaluates, plus one for the step.
 std::int64_t expression_count(const program::Step& step);
-// Whether an index is a constant once the loops of these indices are unrolled.
-bool is_number_of(Expr at, const std::vector<Expr>& indices);
-
-// Visits every access in a step and in the steps inside it: visit(buffer, multi-index or null, writes). During a visit,
-// `indices` also has the indices of the enclosing loops inside the step.
-void for_each_access_within(
-    const program::Step& step, std::vector<Expr>& indices,
-    const std::function<void(std::int64_t buffer, const std::vector<Expr>* at, bool writes)>& visit);
+// Whether an index is a constant once the recorded loops around its access, from `level` on, are unrolled.
+bool is_number_of(Expr at, const program::Accesses& accesses, int level);
 
 class StraightCode {
  public:
@@ -49,7 +44,6 @@ class StraightCode {
   Expr promoted(Expr root);
   Expr named(Expr value, program::Steps& to);
   void set(std::int64_t buffer, const std::vector<Expr>& at, Expr value, program::Steps& to);
-  void replace_in(program::Step& step);
 
   program::Program& program_;
   program::ExprPool& pool_;

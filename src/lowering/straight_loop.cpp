@@ -9,6 +9,7 @@
 
 namespace bitale::lowering {
 
+using program::Accesses;
 using program::Code;
 using program::Loop;
 using program::Program;
@@ -76,63 +77,37 @@ class WorkOf {
   StraightWork work_;
 };
 
-using Accessed = std::map<std::pair<std::int64_t, std::size_t>, Expr>;  // by buffer and axis; null: constants
-
-// Whether the buffer is accessed at the index or, if none is given, at any other that is not a constant.
-bool has_index(const Accessed& accessed, std::int64_t buffer, Expr index = {}) {
-  for (auto at = accessed.lower_bound({buffer, 0}); at != accessed.end() && at->first.first == buffer; ++at)
-    if (at->second.defined() && (!index.defined() || at->second == index)) return true;
-  return false;
-}
-
 // Buffers that the loop writes and of which each element belongs to one iteration: along each axis, all accesses are
 // at the same index, or all are at constants.
-std::set<std::int64_t> elements_of_iterations(const Program& program, const Loop& loop,
+std::set<std::int64_t> elements_of_iterations(const Program& program, const Loop& loop, const Accesses& accesses,
                                               const std::set<std::int64_t>& added_to) {
-  std::set<std::int64_t> written, refused;
-  Accessed accessed;
-  std::vector<Expr> indices;
-  const auto is_fixed = [&](Expr index) {
+  std::set<std::int64_t> out;
+  const auto same_in_iteration = [&](Expr index, int level) {
     return !program::any_within(index, [&](Expr expr) {
-      return expr.code() == Code::load || expr.code() == Code::var ||
-             (expr.code() == Code::index && std::find(indices.begin(), indices.end(), expr) != indices.end());
+      return expr.code() == Code::load || expr.code() == Code::var || accesses.is_within(level, expr);
     });
   };
-  for (auto& step : loop.body)
-    for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
-      if (writes) written.insert(buffer);
-      if (!at) refused.insert(buffer);
-      for (std::size_t axis = 0; at && axis < at->size(); ++axis) {
-        const Expr index = (*at)[axis], fixed = is_number_of(index, indices) ? Expr() : index;
-        const auto [known, is_new] = accessed.try_emplace({buffer, axis}, fixed);
-        const bool same =
-            fixed.defined() ? known->second.defined() && known->second == fixed : !known->second.defined();
-        if ((fixed.defined() && !is_fixed(fixed)) || !same) refused.insert(buffer);
+  for (auto& [buffer, accessed] : accesses.buffers()) {
+    if (!accessed.writes) continue;
+    std::vector<Expr> common;  // by axis; none: constants
+    bool good = true;
+    for (auto& access : accessed.list) {
+      good &= access.is_element();
+      for (std::size_t axis = 0; good && axis < access.at.size(); ++axis) {
+        const Expr index = access.at[axis];
+        const Expr fixed = is_number_of(index, accesses, access.level) ? Expr() : index;
+        if (axis == common.size()) common.push_back(fixed);
+        const bool same = fixed.defined() ? common[axis].defined() && common[axis] == fixed : !common[axis].defined();
+        good = same && (!fixed.defined() || same_in_iteration(fixed, access.level));
       }
-    });
-  std::erase_if(written, [&](std::int64_t buffer) {
+    }
     const bool is_scratch =  // of one iteration
-        program.buffers[std::size_t(buffer)].role == program::Role::temporary && !added_to.contains(buffer);
-    return refused.contains(buffer) ||
-           !(has_index(accessed, buffer, loop.index) || (is_scratch && !has_index(accessed, buffer)));
-  });
-  return written;
-}
-
-// Whether the loop reads a buffer that it writes, other than the chosen ones and those that it only adds to.
-bool reads_back(const Loop& loop, const std::set<std::int64_t>& chosen, const std::set<std::int64_t>& added_to) {
-  std::set<std::int64_t> written, read;
-  program::ExprWalk walk;
-  program::visit_steps(loop.body, [&](const Step& step) {
-    program::for_each_load(step, walk, [&](Expr load) { read.insert(load.payload()); });
-    program::for_each_access(step, [&](const program::Access& access) {
-      if (access.writes()) written.insert(access.buffer);
-      if (access.reads()) read.insert(access.buffer);
-    });
-  });
-  return std::any_of(written.begin(), written.end(), [&](std::int64_t buffer) {
-    return !chosen.contains(buffer) && !added_to.contains(buffer) && read.contains(buffer);
-  });
+        program.buffers[std::size_t(buffer)].role == program::Role::temporary && !added_to.contains(buffer) &&
+        std::none_of(common.begin(), common.end(), [](Expr index) { return index.defined(); });
+    const auto is_own = [&](Expr index) { return index.defined() && index == loop.index; };
+    if (good && (is_scratch || std::any_of(common.begin(), common.end(), is_own))) out.insert(buffer);
+  }
+  return out;
 }
 
 }  // namespace
@@ -178,23 +153,22 @@ StraightWork straight_work(const Program& program, const Loop& loop) {
 }
 
 std::set<std::int64_t> only_added_to(const Loop& loop) {
-  std::map<std::int64_t, program::Combiner> by;
-  std::set<std::int64_t> refused, out;
-  program::ExprWalk walk;
-  program::visit_steps(loop.body, [&](const Step& step) {
-    program::for_each_load(step, walk, [&](Expr load) { refused.insert(load.payload()); });
-    const auto* add = std::get_if<program::Accumulate>(&step.what);
-    if (add && by.try_emplace(add->buffer, add->combiner).first->second == add->combiner) return;
-    program::for_each_access(step, [&](const program::Access& access) { refused.insert(access.buffer); });
-  });
-  for (auto& [buffer, combiner] : by)
-    if (!refused.contains(buffer)) out.insert(buffer);
+  std::set<std::int64_t> out;
+  const Accesses accesses(loop.body);
+  for (auto& [buffer, accessed] : accesses.buffers())
+    if (std::ranges::all_of(accessed.list, [&](const program::ElementAccess& access) {
+          return access.is_element() && access.kind == program::AccessKind::combine &&
+                 access.combiner == accessed.list[0].combiner;
+        }))
+      out.insert(buffer);
   return out;
 }
 
 bool make_straight(Program& program, Declarations& declare, Loop& loop, const std::set<std::int64_t>& added_to) {
-  const std::set<std::int64_t> chosen = elements_of_iterations(program, loop, added_to);
-  if (reads_back(loop, chosen, added_to)) return false;
+  const Accesses accesses(loop.body);
+  const std::set<std::int64_t> chosen = elements_of_iterations(program, loop, accesses, added_to);
+  for (auto& [buffer, accessed] : accesses.buffers())
+    if (accessed.reads && accessed.writes && !chosen.contains(buffer) && !added_to.contains(buffer)) return false;
   bool good = true;
   Steps first, straight;
   StraightCode code(program, declare, chosen, [&](Expr load) {

@@ -7,7 +7,9 @@
 
 #include "bitale/core/text.hpp"
 #include "lowering/passes.hpp"
-#include "program/steps.hpp"
+#include "lowering/strips.hpp"
+#include "program/accesses.hpp"
+#include "program/rewrite.hpp"
 
 namespace bitale::lowering {
 
@@ -35,18 +37,9 @@ class Tiler {
   }
 
  private:
-  // Whether `at` is the index plus or minus something constant in the loops.
+  // Whether `at` is the index plus something constant in the loops.
   static bool counts(Expr at, Expr index, Expr other) {
-    while (!(at == index)) {
-      if (at.code() != Code::add && at.code() != Code::sub) return false;
-      const Expr a = at.argument(0), b = at.argument(1);
-      const bool is_first = contains(a, index);
-      const Expr rest = is_first ? b : a;
-      if (contains(rest, index) || contains(rest, other)) return false;
-      if (!is_first && at.code() == Code::sub) return false;
-      at = is_first ? a : b;
-    }
-    return true;
+    return program::stride(at, index) == 1 && !contains(at, other);
   }
 
   // Whether the neighbours of an element along `inner` are a row apart, and those along `outer` are adjacent.
@@ -84,13 +77,11 @@ class Tiler {
                     [&](Expr load) { return load.payload() == std::get<program::Store>(step.what).buffer; });
     if (transposed.empty()) return false;
 
-    const Expr n = outer.extent, m = inner->extent;
-    const auto count = [&](Expr extent, std::int64_t tile) { return (extent + (tile - 1)) / tile; };
-    const Expr across = declare_.index("it", count(n, height)), along = declare_.index("jt", count(m, width));
-    const Expr rows = min(pool_.integer(height), n - across * height);
-    const Expr columns = min(pool_.integer(width), m - along * width);
+    const Strips across(declare_, "it", outer.extent, pool_.integer(height));
+    const Strips along(declare_, "jt", inner->extent, pool_.integer(width));
+    const Expr rows = across.size, columns = along.size;
     const auto moved = [&](Expr i, Expr j) {
-      return program::Substitution{{outer.index.id(), across * height + i}, {inner->index.id(), along * width + j}};
+      return program::Substitution{{outer.index.id(), across.start + i}, {inner->index.id(), along.start + j}};
     };
     Steps tile_steps;
     program::Substitution brought;
@@ -104,13 +95,11 @@ class Tiler {
       brought[load.id()] = pool_.load(buffer, load.dtype(), read_at);
     }
     Steps body = std::move(inner->body);
-    const program::Substitution indices = moved(i, j);
-    for (auto& step : body)
-      program::for_each_expr(
-          step, [&](Expr& root) { root = program::substitute(program::substitute(root, brought), indices); });
+    program::substitute(body, brought);
+    program::substitute(body, moved(i, j));
     tile_steps.push_back(nest(i, rows, j, columns, std::move(body)));
-    Step tiles{Loop{along, count(m, width), {}, std::move(tile_steps), false}};
-    outer = Loop{across, count(n, height), {}, {std::move(tiles)}, false};
+    Step tiles{Loop{along.index, along.count, {}, std::move(tile_steps), false}};
+    outer = Loop{across.index, across.count, {}, {std::move(tiles)}, false};
     return true;
   }
 

@@ -3,21 +3,18 @@
 // along the short axis in memory, one pass over all rows after the other, then stays in registers.
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
-#include "lowering/effects.hpp"
 #include "lowering/fuse_loops.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_loop.hpp"
-#include "program/steps.hpp"
-#include "program/substitute.hpp"
+#include "program/accesses.hpp"
+#include "program/rewrite.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
-using program::Accumulate;
 using program::Loop;
 using program::Step;
 using program::Steps;
@@ -89,20 +86,18 @@ class Jammer {
     if (!extent.defined()) return {};
     const Loop& loop = *program::as_loop(step);
     bool gains = false;
-    std::set<std::int64_t> read;
-    program::ExprWalk walk;
-    program::visit_steps(loop.body, [&](const Step& inner) {
-      const auto* add = std::get_if<Accumulate>(&inner.what);
-      gains |= add &&
-               std::none_of(add->at.begin(), add->at.end(), [&](Expr at) { return program::contains(at, loop.index); });
-      program::for_each_load(inner, walk, [&](Expr load) { read.insert(load.payload()); });
-    });
+    const program::Accesses accesses(loop.body);
+    for (auto& [buffer, accessed] : accesses.buffers())
+      for (auto& access : accessed.list)
+        gains |= access.is_element() && access.kind == program::AccessKind::combine &&
+                 std::ranges::none_of(access.at, [&](Expr at) { return program::contains(at, loop.index); });
     for (auto& other : steps) {
       const auto* row = program::as_loop(other);
       if (!row || !(row->extent == extent)) continue;
       for (auto& inner : row->body)
         program::for_each_access(inner, [&](const program::Access& access) {
-          gains |= access.kind == program::AccessKind::write && read.contains(access.buffer);
+          gains |= access.kind == program::AccessKind::write &&
+                   std::ranges::any_of(accesses.of(access.buffer).list, &program::ElementAccess::is_load);
         });
     }
     return gains ? extent : Expr();
@@ -177,20 +172,20 @@ class Jammer {
 
   // The short loop without the steps that have nothing to do with its long loops; those stay in a loop of their own.
   static Loop without_rest(const Loop& loop, Steps& to) {
-    std::vector<Effects> effects(loop.body.size());
+    std::vector<program::Accesses> accesses(loop.body.size());
     std::vector<bool> is_needed(loop.body.size());
-    Effects needed;
+    program::Accesses needed;
     const auto need = [&](std::size_t k) {
       is_needed[k] = true;
-      needed.add(effects[k]);
+      needed.add(accesses[k]);
     };
     for (std::size_t k = 0; k < loop.body.size(); ++k) {
-      effects[k].add(loop.body[k]);
+      accesses[k].add(loop.body[k]);
       if (program::as_loop(loop.body[k])) need(k);
     }
     for (bool again = true; std::exchange(again, false);)
       for (std::size_t k = 0; k < loop.body.size(); ++k)
-        if (!is_needed[k] && (depend(needed, effects[k]) || depend(effects[k], needed))) {
+        if (!is_needed[k] && depend(needed, accesses[k])) {
           need(k);
           again = true;
         }
@@ -225,22 +220,12 @@ class Jammer {
           carried[update->var.id()] = by[update->var.id()] = sum;
           continue;
         }
-        rename(step, by);
+        program::substitute(step, by);
         to.push_back(std::move(step));
       }
     }
     for (auto& carry : loop.carries) to.push_back({program::Let{carry.var, carried.at(carry.var.id())}});
   }
-  static void rename(Step& step, const program::Substitution& by) {
-    program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, by); });
-    program::for_each_definition(step, [&](Expr& var, program::Definition) {
-      if (const auto known = by.find(var.id()); known != by.end()) var = known->second;
-    });
-    program::for_each_body(step, [&](Steps& body) {
-      for (auto& inner : body) rename(inner, by);
-    });
-  }
-
   Program& program_;
   Declarations& declare_;
   bool changed_ = false;

@@ -2,12 +2,10 @@
 // variables and colliding writes, unless the loop reads elements that other iterations of it write (a prefix scan in
 // memory).
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "lowering/passes.hpp"
 #include "lowering/straight_loop.hpp"
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 
 namespace bitale::lowering {
 
@@ -55,37 +53,16 @@ bool is_short_gather(const program::Loop& loop) {
   return operations <= std::int64_t(cheap);
 }
 
-// Whether the iterations of the loop access different elements of each buffer that it writes: wherever it writes or
-// reads one, the same coordinate is the index of the loop. Loops that only write a buffer are left to the emitters,
-// which serialise colliding lanes.
-bool has_independent_iterations(program::Loop& loop) {
-  std::unordered_map<std::int64_t, std::unordered_set<std::size_t>> own;  // per written buffer: axes
-  const auto coordinates = [&](std::span<const Expr> at) {
-    std::unordered_set<std::size_t> out;
-    for (std::size_t k = 0; k < at.size(); ++k)
-      if (at[k] == loop.index) out.insert(k);
-    return out;
-  };
-  const auto note_write = [&](std::int64_t buffer, std::span<const Expr> at) {
-    auto here = coordinates(at);
-    const auto [found, is_first] = own.try_emplace(buffer, here);
-    if (!is_first) std::erase_if(found->second, [&](std::size_t k) { return !here.contains(k); });
-  };
-  for (auto& step : loop.body)
-    program::for_each_access(step, [&](const program::MutableAccess& access) {
-      if (access.at) note_write(access.buffer, *access.at);
-    });
-  bool independent = true;
-  program::ExprWalk walk;
-  for (auto& step : loop.body)
-    program::for_each_load(step, walk, [&](Expr load) {
-      const auto written = own.find(load.payload());
-      if (written == own.end()) return;
-      const auto at = program::arguments_of(load);
-      independent &= std::any_of(written->second.begin(), written->second.end(),
-                                 [&](std::size_t k) { return at[k] == loop.index; });
-    });
-  return independent;
+// Whether the iterations of the loop access different elements of each buffer that it writes and reads: the same
+// coordinate is the index of the loop throughout. Loops that only write a buffer are left to the emitters, which
+// serialise colliding lanes.
+bool has_independent_iterations(const program::Loop& loop) {
+  const program::Accesses accesses(loop.body);
+  return std::ranges::all_of(accesses.buffers(), [&](auto& each) {
+    auto& [buffer, accessed] = each;
+    return !accessed.writes || std::ranges::none_of(accessed.list, &program::ElementAccess::is_load) ||
+           accesses.own_axes(buffer, loop.index);
+  });
 }
 
 void mark(const Program& program, program::Steps& steps) {

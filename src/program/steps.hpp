@@ -298,11 +298,10 @@ void for_each_load(S& step, ExprWalk& walk, Visit&& visit) {
 }
 
 // The expressions of one step and its nested steps.
-template <class Visit>
-void for_each_expr_within(const Step& step, Visit&& visit) {
+template <AnyStep S, class Visit>
+void for_each_expr_within(S& step, Visit&& visit) {
   for_each_expr(step, visit);
-  for_each_body(step,
-                [&](const Steps& body) { visit_steps(body, [&](const Step& inner) { for_each_expr(inner, visit); }); });
+  for_each_body(step, [&](auto& body) { visit_steps(body, [&](auto& inner) { for_each_expr(inner, visit); }); });
 }
 // Every element that the lengths of buffers load, which their allocations read, once: visit(Expr load).
 template <class Visit>

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/accesses.hpp"
 #include "program/index_runs.hpp"
 
 namespace bitale::codegen {
@@ -69,22 +70,7 @@ Emitter::Element Emitter::element_at(std::int64_t buffer, std::span<const Expr> 
 }
 
 std::optional<std::int64_t> Emitter::lane_stride(Expr offset) {
-  constexpr std::int64_t largest = 1 << 16;
-  if (!varies(offset)) return 0;
-  if (offset.code() == Code::index) return 1;
-  if (offset.code() != Code::add && offset.code() != Code::sub && offset.code() != Code::mul) return {};
-  const Expr a = offset.argument(0), b = offset.argument(1);
-  if (offset.code() == Code::mul) {
-    const auto scaled = [&](Expr factor, Expr other) -> std::optional<std::int64_t> {
-      if (!factor.is_constant() || factor.payload() > largest || factor.payload() < -largest) return {};
-      const auto stride = lane_stride(other);
-      return stride && std::abs(*stride) <= largest ? std::optional(*stride * factor.payload()) : std::nullopt;
-    };
-    return a.is_constant() ? scaled(a, b) : scaled(b, a);
-  }
-  const auto of_a = lane_stride(a), of_b = lane_stride(b);
-  if (!of_a || !of_b) return {};
-  return offset.code() == Code::add ? *of_a + *of_b : *of_a - *of_b;
+  return program::stride(offset, [&](Expr expr) { return varies(expr); });
 }
 
 bool Emitter::in_order(std::int64_t buffer, std::span<const Expr> at) {

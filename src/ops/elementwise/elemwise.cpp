@@ -86,7 +86,7 @@ Dims run_time_shape(const Apply& node, std::string_view op, std::span<const Arra
 // ---- loops ----------------------------------------
 
 // Loops over several arrays at once; neighbouring dimensions that are evenly spaced in all of them are collapsed.
-struct LoopNest {
+struct StridedAxes {
   Dims lengths;
   std::vector<Dims> strides;  // per array, like `lengths`
 
@@ -107,8 +107,8 @@ struct LoopNest {
   }
 };
 
-LoopNest loop_nest(std::span<const Array> in, const Array& out) {
-  LoopNest nest;
+StridedAxes strided_axes(std::span<const Array> in, const Array& out) {
+  StridedAxes nest;
   nest.strides.resize(in.size() + 1);
   std::vector<std::int64_t> steps(in.size() + 1);
   for (int axis = 0; axis < out.ndim(); ++axis) {
@@ -122,7 +122,7 @@ LoopNest loop_nest(std::span<const Array> in, const Array& out) {
 
 void run_loops(ScalarLoop loop, std::span<const Array> in, const Array& out) {
   if (out.size() == 0) return;
-  const LoopNest nest = loop_nest(in, out);
+  const StridedAxes nest = strided_axes(in, out);
   const std::size_t arrays = in.size() + 1, outer = nest.lengths.empty() ? 0 : nest.lengths.size() - 1;
   std::vector<const char*> at(arrays);
   std::vector<std::int64_t> inner(arrays, 0);
