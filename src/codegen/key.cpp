@@ -91,11 +91,12 @@ class ProgramDigester {
     add(value);
   }
   void add(const program::Accumulate& step) {
-    auto& [buffer, at, combiner, value] = step;
+    auto& [buffer, at, combiner, value, by_runs] = step;
     add(buffer);
     add(at);
     add(combiner);
     add(value);
+    add(by_runs);
   }
   void add(const program::Let& step) {
     auto& [var, value] = step;
@@ -129,7 +130,6 @@ class ProgramDigester {
     add(parallel_cost);
     add(lane_order.element_bytes);
     add(lane_order.accumulators);
-    add(lane_order.in_sequence);
     add(schedule);
   }
   void add(const program::Schedule& schedule) {

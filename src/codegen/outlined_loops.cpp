@@ -84,9 +84,9 @@ class Cutter {
           return Step{program::Store{copy_buffer(buffer), copy(at), copy(value)}};
         },
         [&](const program::Accumulate& accumulate) -> Copied {
-          auto& [buffer, at, combiner, value] = accumulate;
+          auto& [buffer, at, combiner, value, by_runs] = accumulate;
           if (has_load(at)) return {};  // lanes may be added by index runs, and the index may be known before the loop
-          return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value)}};
+          return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value), by_runs}};
         },
         [&](const program::Let& let) -> Copied {
           return Step{program::Let{copy(let.var), copy(let.value)}};

@@ -107,6 +107,7 @@ class Parallelizer {
     if (parallelize_columns(loop, footprint)) return;
     // The accumulation over rows, or at indices from memory, may be the only obstacle.
     Loop rest = loop;
+    choose_orders(program_, rest);
     const std::size_t buffers = program_.buffers.size();
     Steps accumulating = innermost ? take_out_scatters(rest, footprint) : take_out_accumulates(rest, footprint);
     if (accumulating.empty()) return program_.buffers.resize(buffers);
@@ -282,34 +283,6 @@ class Parallelizer {
     after.push_back({std::move(adding)});
   }
 
-  // ---- the order of sums ----
-  // In which order a vector loop adds: by lanes, and at one looked-up offset by runs.
-  struct SumOrder {
-    program::LaneOrder lanes;
-    Expr runs;
-  };
-  SumOrder order_of(const Loop& loop) const {
-    return loop.vector ? SumOrder{program::lane_order_of(loop), runs_of(loop)} : SumOrder();
-  }
-  Expr runs_of(const Loop& loop) const {
-    const int step = program::step_with_index_runs(program_, loop);
-    if (step < 0) return {};
-    const auto& sum = std::get<program::Accumulate>(loop.body[std::size_t(step)].what);
-    return program::offset_of(program_, sum.buffer, sum.at);
-  }
-  // Makes a part of a loop add as the whole did. Returns whether that is possible.
-  bool keep_order(const SumOrder& order, Loop& part) const {
-    if (!part.vector) return true;
-    part.lane_order = order.lanes;
-    const Expr runs = runs_of(part);
-    if (!runs.defined() || runs == order.runs) return true;
-    part.lane_order.in_sequence = true;
-    return !order.runs.defined() || std::none_of(part.body.begin(), part.body.end(), [&](const Step& step) {
-      const auto* sum = std::get_if<program::Accumulate>(&step.what);
-      return sum && program::offset_of(program_, sum->buffer, sum->at) == order.runs;
-    });
-  }
-
   // ---- blocks of rows ----
   // Blocks of rows that begin with a loop over the rows of a block: the loop over all rows, taken out of them, if it
   // may run in chunks. What it hands to the rest is stored for all rows.
@@ -344,7 +317,9 @@ class Parallelizer {
     if (narrow.empty() || !only_in_rows(first, blocks.index, in_whole, narrow)) return {};
 
     const Expr all = declare_.index("i", rows->count);
-    keep_orders(first, [&] { program::substitute(first.body, {{in_whole.id(), all}, {row.id(), all}}); });
+    choose_orders(program_, first);
+    choose_orders(program_, rest);
+    program::substitute(first.body, {{in_whole.id(), all}, {row.id(), all}});
     first.index = all;
     first.extent = rows->count;
     const Accesses moved(first);
@@ -353,7 +328,7 @@ class Parallelizer {
       program_.buffers[std::size_t(buffer)].shape[0] = rows->count;
       buffers_.at(buffer).last = at + 1;  // no worker has it for itself
     }
-    keep_orders(rest, [&] { move_rows(rest.body, *rows, blocks.index, narrow); });
+    move_rows(rest.body, *rows, blocks.index, narrow);
     blocks = std::move(rest);
     Steps after;  // of sums, of which there are none
     mark(first, moved, after);
@@ -424,34 +399,6 @@ class Parallelizer {
     });
   }
 
-  // Changes expressions of the steps in a loop; its vector loops add in the same order as before. The steps stay, so
-  // that the one that is added by runs is known by its number: its offset may be another expression.
-  void keep_orders(Loop& loop, const std::function<void()>& change) {
-    struct Order {
-      program::LaneOrder lanes;
-      int by_runs;
-    };
-    std::vector<Order> orders;
-    const auto visit = [&](const auto& each) {
-      program::visit_steps(loop.body, [&](Step& step) {
-        if (auto* inner = program::as_loop(step)) each(*inner);
-      });
-    };
-    visit([&](const Loop& inner) {
-      orders.push_back(inner.vector
-                           ? Order{program::lane_order_of(inner), program::step_with_index_runs(program_, inner)}
-                           : Order{});
-    });
-    change();
-    std::size_t k = 0;
-    visit([&](Loop& inner) {
-      const Order& before = orders[k++];
-      if (!inner.vector) return;
-      inner.lane_order = before.lanes;
-      inner.lane_order.in_sequence |= program::step_with_index_runs(program_, inner) != before.by_runs;
-    });
-  }
-
   // ---- accumulating rows into a row ----
   // Moves row[j] += ... out of `for i: ..., for j: row[j] += ..., ...`, into nests that come after it. The addend is
   // recomputed there if that is possible and cheap, or stored if there is much else to compute.
@@ -464,7 +411,6 @@ class Parallelizer {
         body.push_back(std::move(step));
         continue;
       }
-      const SumOrder order = order_of(*inner);
       Steps kept;
       for (auto& deep : inner->body) {
         auto* accumulate = std::get_if<program::Accumulate>(&deep.what);
@@ -486,9 +432,7 @@ class Parallelizer {
         nest.body.push_back({std::move(row)});
         out.push_back({std::move(nest)});
       }
-      const bool is_less = kept.size() != inner->body.size();
       inner->body = std::move(kept);
-      if (is_less && !keep_order(order, *inner)) return {};
       if (!inner->body.empty()) body.push_back(std::move(step));
     }
     loop.body = std::move(body);
@@ -499,18 +443,17 @@ class Parallelizer {
   Steps take_out_scatters(Loop& loop, const Accesses& footprint) {
     Steps out;
     if (plain_operations(loop.body) < worth_storing) return out;
-    const SumOrder order = order_of(loop);
     for (auto& step : loop.body) {
       auto* accumulate = std::get_if<program::Accumulate>(&step.what);
       if (!accumulate || footprint.of(accumulate->buffer).list.size() != 1) continue;
       StoredTemporary made = store_temporary({loop.extent}, {loop.index}, accumulate->value);
       Loop adding{loop.index, loop.extent, {}, {}, loop.vector};
-      adding.body.push_back({program::Accumulate{accumulate->buffer, accumulate->at, accumulate->combiner, made.read}});
-      keep_order(order, adding);
+      adding.lane_order = loop.lane_order;
+      accumulate->value = made.read;
+      adding.body.push_back(std::exchange(step, std::move(made.store)));
       out.push_back({std::move(adding)});
-      step = std::move(made.store);
     }
-    return out.empty() || keep_order(order, loop) ? std::move(out) : Steps();
+    return out;
   }
 
   // Whether this is the only access to its buffer, at an index that depends on the inner loop's index alone.

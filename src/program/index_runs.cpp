@@ -34,9 +34,15 @@ Expr offset_of(const Program& program, std::int64_t buffer, std::span<const Expr
 
 int step_with_index_runs(const Program& program, const Loop& loop) {
   constexpr int none = -1;
-  if (loop.lane_order.in_sequence || std::any_of(loop.carries.begin(), loop.carries.end(),
-                                                 [](auto& carry) { return carry.kind == CarryKind::prefix; }))
-    return none;
+  if (loop.lane_order) {
+    const auto is_by_runs = [](const Step& step) {
+      const auto* accumulate = std::get_if<Accumulate>(&step.what);
+      return accumulate && accumulate->by_runs;
+    };
+    const auto found = std::ranges::find_if(loop.body, is_by_runs);
+    return found == loop.body.end() ? none : int(found - loop.body.begin());
+  }
+  if (std::ranges::any_of(loop.carries, [](auto& carry) { return carry.kind == CarryKind::prefix; })) return none;
   std::unordered_map<std::uint32_t, int> adding;  // offset -> the first step that accumulates at it
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     if (auto* accumulate = std::get_if<Accumulate>(&loop.body[k].what))
@@ -58,6 +64,23 @@ int step_with_index_runs(const Program& program, const Loop& loop) {
       });
     });
   return found;
+}
+
+void choose_orders(const Program& program, Loop& loop) {
+  for (auto& step : loop.body) {
+    if (auto* inner = as_loop(step)) choose_orders(program, *inner);
+  }
+  if (!loop.vector) return;
+  const auto offset = [&](const Accumulate& accumulate) {
+    return offset_of(program, accumulate.buffer, accumulate.at);
+  };
+  const int runs = step_with_index_runs(program, loop);
+  loop.lane_order = lane_order_of(loop);
+  if (runs < 0) return;
+  const Expr chosen = offset(std::get<Accumulate>(loop.body[std::size_t(runs)].what));
+  for (auto& step : loop.body)
+    if (auto* accumulate = std::get_if<Accumulate>(&step.what); accumulate && !accumulate->at.empty())
+      accumulate->by_runs |= offset(*accumulate) == chosen;
 }
 
 Expr index_runs_of(const Program& program, const Loop& loop) {

@@ -20,9 +20,13 @@ Expr row_offset_of(const Program& program, std::int64_t buffer, std::span<const 
 Expr offset_of(const Program& program, std::int64_t buffer, std::span<const Expr> at);
 
 // The first step of the vector loop that accumulates at a looked-up offset, and if possible one at which the loop also
-// reads; -1 where there is none, where code would grow too much, and where the loop's order of additions says that
-// terms are added in sequence. Vectors of fewer lanes have no runs either.
+// reads; -1 where there is none, and where code would grow too much. Where the loop has an order of additions, that
+// says which step it is. Vectors of fewer lanes have no runs either.
 int step_with_index_runs(const Program& program, const Loop& loop);
+
+// Makes the order of additions of the loop, and of the loops in it, a part of the program: that of lanes, and what is
+// added by runs. Parts of the body that move to other loops keep it.
+void choose_orders(const Program& program, Loop& loop);
 
 // The offset of that step, taken from the loop's schedule; none where there is no such step.
 Expr index_runs_of(const Program& program, const Loop& loop);

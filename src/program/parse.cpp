@@ -531,8 +531,9 @@ class Parser {
     }
     const Combiner combiner = this->combiner();
     const Expr value = constant(dtype);
+    const bool by_runs = take("by runs");
     end();
-    out.push_back({Accumulate{id, std::move(at), combiner, value}});
+    out.push_back({Accumulate{id, std::move(at), combiner, value, by_runs}});
   }
   Combiner combiner() {
     for (auto each : combiners)
@@ -578,8 +579,6 @@ class Parser {
         out.parallel_cost = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
         out.prefetch_distance = integer();
-      } else if (take("in sequence")) {
-        out.lane_order.in_sequence = true;
       } else if (take("lanes of")) {
         out.lane_order.element_bytes = int(integer());
         expect("x");
@@ -853,7 +852,7 @@ class Source {
         },
         [&](const Accumulate& s) {
           const std::string to = element(s.buffer, s.at, depth), value = text(s.value, depth);
-          line(depth, cat(to, " ", update_texts[int(s.combiner)], " ", value));
+          line(depth, cat(to, " ", update_texts[int(s.combiner)], " ", value, s.by_runs ? " by runs" : ""));
         },
         [&](const Let& s) {
           const std::string value = text(s.value, depth);
@@ -874,7 +873,6 @@ class Source {
           if (s.parallel_cost.defined()) head += cat(", in chunks of ", work);
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
-          if (s.lane_order.in_sequence) head += ", in sequence";
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
                                      : cat(carry.kind == CarryKind::prefix ? ", prefix " : ", ",

@@ -98,7 +98,8 @@ class Printer {
     match(
         step, [&](const Store& s) { line(depth, cat(element(s.buffer, s.at), " = ", text(s.value))); },
         [&](const Accumulate& s) {
-          line(depth, cat(element(s.buffer, s.at), " ", update_text(s.combiner), " ", text(s.value)));
+          line(depth, cat(element(s.buffer, s.at), " ", update_text(s.combiner), " ", text(s.value),
+                          s.by_runs ? " by runs" : ""));
         },
         [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
         [&](const Update& s) {
@@ -113,7 +114,6 @@ class Printer {
           if (s.parallel_cost.defined()) head += ", in chunks";
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
-          if (s.lane_order.in_sequence) head += ", in sequence";
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", text(carry.var), " = ", text(carry.init))
                                      : cat(carry.kind == CarryKind::prefix ? ", prefix " : ", ",

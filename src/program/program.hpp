@@ -45,6 +45,7 @@ struct Accumulate {
   std::vector<Expr> at;
   Combiner combiner;
   Expr value;
+  bool by_runs = false;  // in a vector loop with an order: terms are added by runs of equal indices
 };
 // Let: var = value. Update, for a carried var of an enclosing loop: var = combine(var, value).
 struct Let {
@@ -75,12 +76,11 @@ struct Next {
   Expr value;
 };
 // The order in which the lanes of a vector loop add what they carry, given by the widest element of its body, in bytes,
-// and by the number of accumulators that take turns. 0: derived from the body (program/lane_order.hpp). A pass that
-// moves a part of the body into another loop declares the order that the whole body had, since results are the same
-// bits with and without that pass.
+// and by the number of accumulators that take turns. 0: derived from the body (program/lane_order.hpp), as is what is
+// added by runs (program/index_runs.hpp). A pass that divides a body has both chosen before (choose_orders): its parts
+// inherit them, so that results are the same bits with and without that pass.
 struct LaneOrder {
   int element_bytes = 0, accumulators = 0;
-  bool in_sequence = false;  // what is accumulated at looked-up indices has no runs (program/index_runs.hpp)
   explicit operator bool() const { return element_bytes != 0; }
 };
 // How a vector loop is run on vectors of one width. One pass sets it (codegen/schedule.hpp) in the copy of a Program

@@ -128,7 +128,7 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Accumulate> S, class V>
 void visit(S& step, V& v) {
-  auto& [buffer, at, combiner, value] = step;
+  auto& [buffer, at, combiner, value, by_runs] = step;
   v.access(buffer, &at, AccessKind::combine, Reach::element);
   for (auto& index : at) v.expr(index);
   v.expr(value);

@@ -176,6 +176,10 @@ class Verifier {
     if (s.parallel_cost.defined() &&
         (s.until.defined() || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
       fail("a loop whose iterations count in order is in chunks");
+    const bool has_order = s.vector && s.lane_order;
+    for (auto& step : s.body)
+      if (const auto* sum = std::get_if<Accumulate>(&step.what); sum && sum->by_runs && !has_order)
+        fail("runs of equal indices in a loop without an order of additions");
     if (s.vector)
       for (auto& step : s.body)
         if (!may_be_in_lanes(step)) fail(cat(kind_name(step), " is in a vector loop, where no such step may be"));

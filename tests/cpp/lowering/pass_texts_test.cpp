@@ -560,10 +560,11 @@ TEST_CASE("parallelize: the parts of a loop add as the whole did") {
   text += "    a[g[i]] += v13\n    b[h[i]] += (v13 * v13)\n    v0 += v13\n";
   // The first scatter is added by runs of equal indices, and the second in sequence.
   const std::string divided = after(parallelize, text.c_str());
-  CHECK_MESSAGE(divided.find("for i in len(x, 0), vector, lanes of 8 x 1:\n    a[g[i]] += addends") != divided.npos,
-                divided);
   CHECK_MESSAGE(
-      divided.find("for i in len(x, 0), vector, lanes of 8 x 1, in sequence:\n    b[h[i]] += addends") != divided.npos,
+      divided.find("for i in len(x, 0), vector, lanes of 8 x 1:\n    a[g[i]] += addends5[i] by runs\n") != divided.npos,
+      divided);
+  CHECK_MESSAGE(
+      divided.find("for i in len(x, 0), vector, lanes of 8 x 1:\n    b[h[i]] += addends6[i]\n") != divided.npos,
       divided);
   CHECK_MESSAGE(divided.find("for i in len(x, 0), vector, in chunks, lanes of 8 x 1, sum v0:") != divided.npos,
                 divided);

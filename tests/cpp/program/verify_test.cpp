@@ -219,3 +219,16 @@ TEST_CASE("a definition in a body is known only in its iteration") {
   example.body(3).push_back({Store{Example::y, {example.j}, var}});
   example.fails("v0 is read before it is known");
 }
+
+TEST_CASE("only vector loops with an order of additions have runs of equal indices") {
+  const auto text = [](const char* head, const char* order) {
+    return std::string(
+               "program p(x: f64[?], g: i64[?]) -> y: f64[3]\n  output y: f64[3]\n  fill y 0.0\n  for i in len(x, 0)") +
+           head + ":\n    y[g[i]] += x[i]" + order + "\n";
+  };
+  for (const char* head : {"", ", vector", ", vector, lanes of 8 x 1"}) CHECK_NOTHROW(verify(parse(text(head, ""))));
+  CHECK_NOTHROW(verify(parse(text(", vector, lanes of 8 x 1", " by runs"))));
+  for (const char* head : {"", ", vector"})
+    CHECK_THROWS_WITH_AS(verify(parse(text(head, " by runs"))), doctest::Contains("without an order of additions"),
+                         InternalError);
+}
