@@ -50,7 +50,7 @@ class Products {
   // The steps that replace the call; none when it is not a product.
   Steps instead_of(const Call& call) {
     const runtime::RuntimeFunction* row = runtime::find_function(call.function);
-    if (!row || row->meaning == runtime::SourceCall::other) return {};
+    if (!row || row->product == runtime::ProductKind::none) return {};
     const auto number = [&](std::string_view name) {
       return std::get<Expr>(call.arguments[row->argument_index(name)]);
     };
@@ -60,21 +60,21 @@ class Products {
       return Matrix{buffer, offset.defined() ? offset : pool_.integer(0), distance, transposed};
     };
     const Expr one = pool_.integer(1), m = number("m"), k = number("k");
-    switch (row->meaning) {
-      case runtime::SourceCall::matrix_product: {
+    switch (row->product) {
+      case runtime::ProductKind::matrix: {
         const Expr n = number("n");
         const bool may_add = std::any_of(row->parameters.begin(), row->parameters.end(),
                                          [](const runtime::Parameter& each) { return each.name == "add"; });
         return product(m, n, k, matrix("A", number("lda"), flag("transA")), matrix("B", number("ldb"), flag("transB")),
                        matrix("C", n), may_add ? number("add") : Expr());
       }
-      case runtime::SourceCall::matrix_vector_product: {
+      case runtime::ProductKind::matrix_vector: {
         const Matrix a = matrix("A", number("lda"), flag("transA"));
         // x is a matrix of one column, stored as a row. If A is transposed, y^T = x^T A^T reads its rows.
         if (!a.transposed) return product(m, one, k, a, matrix("x", k, true), matrix("y", one));
         return product(one, m, k, matrix("x", k), {a.buffer, a.start, a.distance}, matrix("y", m));
       }
-      case runtime::SourceCall::batched_matrix_product: {
+      case runtime::ProductKind::batched_matrix: {
         const Expr n = number("n"), which = index("batch");
         const auto one_of = [&](std::string_view name, Expr stride, Expr distance) {
           Matrix out = matrix(name, distance);
@@ -85,7 +85,7 @@ class Products {
                              one_of("C", m * n, n));
         return {loop(which, number("batch"), std::move(body))};
       }
-      case runtime::SourceCall::other: break;
+      case runtime::ProductKind::none: break;
     }
     return {};
   }

@@ -374,7 +374,7 @@ bool suits_lanes(const program::Steps& steps) {
   program::visit_steps(steps, [&](const Step& step) {
     if (const auto* call = std::get_if<program::Call>(&step.what)) {
       const auto* function = runtime::find_function(call->function);
-      has_products |= function && function->meaning != runtime::SourceCall::other;
+      has_products |= function && function->product != runtime::ProductKind::none;
     }
     if (const auto* loop = program::as_loop(step)) has_batch |= body_size(*loop, Over::batch).has_value();
   });

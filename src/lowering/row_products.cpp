@@ -20,7 +20,7 @@ struct Named {
   explicit Named(const Step& step) : call(std::get_if<Call>(&step.what)) {
     if (call) row = runtime::find_function(call->function);
   }
-  runtime::SourceCall meaning() const { return row ? row->meaning : runtime::SourceCall::other; }
+  runtime::ProductKind product() const { return row ? row->product : runtime::ProductKind::none; }
   std::size_t at(std::string_view name) const { return row->argument_index(name); }
   Expr scalar(std::string_view name) const { return std::get<Expr>(call->arguments[at(name)]); }
   BufferArgument memory(std::string_view name) const { return std::get<BufferArgument>(call->arguments[at(name)]); }
@@ -37,16 +37,16 @@ std::optional<RowProduct> row_product(const Step& step, ExprPool& pool) {
     return transposed.is_constant(0) ? scalar("lda") : transposed.is_constant(1) ? pool.integer(1) : Expr();
   };
   RowProduct out;
-  switch (call.meaning()) {
-    case runtime::SourceCall::matrix_product:
+  switch (call.product()) {
+    case runtime::ProductKind::matrix:
       out = {at("m"),         at("A"),     at("B"),     at("C"), scalar("m"), left_step(),
              pool.integer(0), scalar("n"), scalar("k"), {},      false,       scalar("n").is_constant(1)};
       break;
-    case runtime::SourceCall::matrix_vector_product:
+    case runtime::ProductKind::matrix_vector:
       out = {at("m"),         at("A"),         at("x"),     at("y"), scalar("m"), left_step(),
              pool.integer(0), pool.integer(1), scalar("k"), {},      false,       true};
       break;
-    case runtime::SourceCall::batched_matrix_product:
+    case runtime::ProductKind::batched_matrix:
       out = {at("batch"),
              at("A"),
              at("B"),
@@ -60,7 +60,7 @@ std::optional<RowProduct> row_product(const Step& step, ExprPool& pool) {
              true,
              false};
       break;
-    case runtime::SourceCall::other: return std::nullopt;
+    case runtime::ProductKind::none: return std::nullopt;
   }
   if (!out.left_step.defined()) return std::nullopt;
   out.bytes_of_row = out.result_step * (call.row->of_float32 ? 4 : 8);
@@ -69,8 +69,8 @@ std::optional<RowProduct> row_product(const Step& step, ExprPool& pool) {
 
 std::optional<SumOverRows> sum_over_rows(const Step& step, ExprPool& pool) {
   const Named call(step);
-  const bool is_product = call.meaning() == runtime::SourceCall::matrix_product;
-  if (!is_product && call.meaning() != runtime::SourceCall::matrix_vector_product) return std::nullopt;
+  const bool is_product = call.product() == runtime::ProductKind::matrix;
+  if (!is_product && call.product() != runtime::ProductKind::matrix_vector) return std::nullopt;
   if (!call.scalar("transA").is_constant(1)) return std::nullopt;
   if (!is_product)
     return SumOverRows{call.at("A"),       call.at("x"),    call.at("y"),     call.scalar("k"),

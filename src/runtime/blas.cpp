@@ -479,11 +479,11 @@ static void bt_batched_gemm_$S(int64_t batch, int64_t m, int64_t n, int64_t k, c
 )";
 
 template <class T, class F>
-RuntimeFunction product_row(std::string_view name, F* function, std::string_view parameters, SourceCall meaning,
+RuntimeFunction product_row(std::string_view name, F* function, std::string_view parameters, ProductKind product,
                             Flops flops, std::string_view text, std::vector<std::string_view> needs = {}) {
   constexpr bool is_float32 = std::is_same_v<T, float>;
   RuntimeFunction row = runtime_function(name, function, parameters);
-  row.meaning = meaning;
+  row.product = product;
   row.flops = std::move(flops);
   row.of_float32 = is_float32;
   row.c_text = text;
@@ -494,16 +494,15 @@ RuntimeFunction product_row(std::string_view name, F* function, std::string_view
   return row;
 }
 
-#define ROWS(suffix, T)                                                                                               \
-  product_row<T>("bt_gemm_" #suffix, bt_gemm_##suffix, "m n k transA transB A lda B ldb C",                           \
-                 SourceCall::matrix_product, {2, {"m", "n", "k"}}, gemm_c),                                           \
-      product_row<T>("bt_gemm_add_" #suffix, bt_gemm_add_##suffix, "m n k transA transB add A lda B ldb inout:C",     \
-                     SourceCall::matrix_product, {2, {"m", "n", "k"}}, gemm_add_c),                                   \
-      product_row<T>("bt_gemv_" #suffix, bt_gemv_##suffix, "m k transA A lda x y", SourceCall::matrix_vector_product, \
-                     {2, {"m", "k"}}, gemv_c),                                                                        \
-      product_row<T>("bt_batched_gemm_" #suffix, bt_batched_gemm_##suffix, "batch m n k A strideA B strideB C",       \
-                     SourceCall::batched_matrix_product, {2, {"batch", "m", "n", "k"}}, batched_gemm_c,               \
-                     {"bt_gemm_" #suffix})
+#define ROWS(suffix, T)                                                                                           \
+  product_row<T>("bt_gemm_" #suffix, bt_gemm_##suffix, "m n k transA transB A lda B ldb C", ProductKind::matrix,  \
+                 {2, {"m", "n", "k"}}, gemm_c),                                                                   \
+      product_row<T>("bt_gemm_add_" #suffix, bt_gemm_add_##suffix, "m n k transA transB add A lda B ldb inout:C", \
+                     ProductKind::matrix, {2, {"m", "n", "k"}}, gemm_add_c),                                      \
+      product_row<T>("bt_gemv_" #suffix, bt_gemv_##suffix, "m k transA A lda x y", ProductKind::matrix_vector,    \
+                     {2, {"m", "k"}}, gemv_c),                                                                    \
+      product_row<T>("bt_batched_gemm_" #suffix, bt_batched_gemm_##suffix, "batch m n k A strideA B strideB C",   \
+                     ProductKind::batched_matrix, {2, {"batch", "m", "n", "k"}}, batched_gemm_c, {"bt_gemm_" #suffix})
 
 const RegisterFunctions blas_functions{ROWS(f64, double), ROWS(f32, float)};
 

@@ -31,8 +31,8 @@ enum class Result : std::uint8_t {
   status,  // int64: 0, or a failure, which `failure` describes
 };
 
-// What a function computes, if Programs can express it as loops (codegen/freestanding).
-enum class SourceCall : std::uint8_t { other, matrix_product, matrix_vector_product, batched_matrix_product };
+// Which product a function computes, as Programs can express it in loops (codegen/freestanding).
+enum class ProductKind : std::uint8_t { none, matrix, matrix_vector, batched_matrix };
 
 // factor / divisor times the product of the scalar parameters with these names; one may come more than once.
 struct Flops {
@@ -46,7 +46,7 @@ struct RuntimeFunction {
   void* address = nullptr;
   std::vector<Parameter> parameters;
   Result result = Result::nothing;
-  SourceCall meaning = SourceCall::other;
+  ProductKind product = ProductKind::none;
   std::string_view failure;  // the message of a status that is not 0
   Flops flops;
   bool of_float32 = false;        // whether it computes with float32
