@@ -29,7 +29,7 @@ ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 # 0.3.34 in NumPy crashes in products of matrices of 350 x 350 where the L2 cache has 1 MiB, so it is given the size of
 # a Zen 3's. NumPy names the features to disable individually until 2.3, and by x86-64 levels from 2.4 on; it ignores
 # other names. Numba takes the features of this processor unless they are given too, whatever processor is named. The
-# kernels of YNNPACK in JAX obey none of its flags (docs/performance.md).
+# kernels of YNNPACK in JAX obey none of its flags (docs/measurements/performance.md).
 AT_256 = {
     "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4",
     "XLA_FLAGS": f"{ONE_THREAD['XLA_FLAGS']} --xla_cpu_max_isa=AVX2",

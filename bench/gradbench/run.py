@@ -2,7 +2,7 @@
 """The derivatives of GradBench's evals: Bitale's programs in C++ and in Python, beside C++ by hand, CppAD, ADOL-C and JAX where they are
 installed. All are tools of the protocol, on one processor. Their results are compared. Then minimal forms of the costs that evals show (forms.py).
 
-Usage: run.py FOLDER [--evals det,gmm] [--page docs/league.md]
+Usage: run.py FOLDER [--evals det,gmm] [--page docs/measurements/league.md]
 
 FOLDER has the programs `gradbench`, `gradbench_by_hand`, `gradbench_cppad` and `gradbench_adolc`: bench/ of a build tree. All but the first may be
 missing."""

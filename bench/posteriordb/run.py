@@ -2,7 +2,7 @@
 """The gradients of posteriordb's log densities: time to prepare and time of a call, beside stanli (the interpreter of Stan programs)
 and XLA where they are installed, and compiled Stan programs. It also compares values and gradients.
 
-Usage: run.py FOLDER [--programs FOLDER] [--stan FOLDER] [--only NAME,...] [--page docs/league.md]
+Usage: run.py FOLDER [--programs FOLDER] [--stan FOLDER] [--only NAME,...] [--page docs/measurements/league.md]
 
 FOLDER is `posterior_database` of a checkout of posteriordb: `posteriors/*.json`, `data/data/*.json.zip`, `models/stan/*.stan`; `--programs`: where
 the last are, if elsewhere. `--stan`: where compile_stan.py put libraries."""

@@ -111,6 +111,11 @@ def main() -> int:
         str(Path(__file__).parent),
     ]
     failed = build_main([*arguments, str(source), str(output)])
+    kept = {output / path.relative_to(source).with_suffix(".html") for path in stage.written}
+    kept |= {output / path.relative_to(extra) for path in extra.rglob("*.html")}
+    kept |= {output / "404.html", output / "genindex.html"}
+    for path in set(output.rglob("*.html")) - kept:  # of pages that were moved or removed
+        path.unlink()
     import search
 
     print(f"search: {search.write(output)} pages", flush=True)

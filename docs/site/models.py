@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[1] / "pymc-measurements.md"
+PAGE = Path(__file__).resolve().parents[1] / "measurements" / "pymc.md"
 PEERS = {"Bitale": "#c2410c", "Numba": "#2563eb", "JAX": "#7c3aed", "stanli": "#4b5563"}
 
 

@@ -1,7 +1,7 @@
 // A last-level cache of up to 64 MiB is close to the core and takes stores faster than memory does. A larger one is
 // spread over a whole server chip and is not faster: there the core's own caches count. Measured on machines of both
-// kinds (docs/performance.md). Linux reports what this core reaches; the C library, which is used if that is not
-// available, may count the caches of all chips together.
+// kinds (docs/measurements/performance.md). Linux reports what this core reaches; the C library, which is used if that
+// is not available, may count the caches of all chips together.
 #include "runtime/caches.hpp"
 
 #include <unistd.h>

@@ -2,7 +2,8 @@
 // pieces, z + w, q = x z + x w is within a unit in the last place of x / y, and q + (x - q y) z, with one rounding in
 // each step, is x / y rounded (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
 // 1990). That holds while nothing underflows or overflows; where it may, lanes are divided. Only short loops over
-// float64 wait for the divider; in longer ones the other instructions take as much time (docs/performance.md).
+// float64 wait for the divider; in longer ones the other instructions take as much time
+// (docs/measurements/performance.md).
 #include <cmath>
 
 #include "codegen/llvm/emit.hpp"
