@@ -394,6 +394,12 @@ def test_addresses_of_the_project(monkeypatch):
     assert project_urls.dynamic_metadata("urls", {"repository": ""}) == {}
     with pytest.raises(ValueError, match="https"):
         project_urls.urls("forge.test/bitale")
+    described = project_urls.dynamic_metadata("readme", {})
+    assert described["text"] == (DOCS.parent / "README.md").read_text()
+    text = "[a](docs/a.md) [b](https://other.test/) [c](#here) `f(x)`"
+    assert project_urls.readme(text, "https://forge.test/bitale/") == text.replace(
+        "docs/", "https://forge.test/bitale/blob/main/docs/"
+    )
 
 
 def test_names_outside_of_code_blocks():
