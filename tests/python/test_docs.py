@@ -58,6 +58,12 @@ def test_extending():
         assert code.strip() in sources
 
 
+def test_rewriters_in_cpp():
+    source = (DOCS.parent / "tests/cpp/rewriting/extension_test.cpp").read_text()
+    for code in blocks("extending_rewriting.md", "cpp"):
+        assert code.strip("\n") in source
+
+
 def test_the_page_on_lowering_has_the_passes_in_their_order():
     table = (DOCS.parent / "src/lowering/lower.cpp").read_text()
     passes = re.findall(r'^    \{"(\w+)",', table, re.M)
