@@ -70,7 +70,7 @@ endfunction()
 # are excluded. Where tests run generated code, that is checked, too.
 add_checked_tests(bitale_checked "${memory_parts}" -fsanitize=address,undefined)
 set(files "codegen/(calls|checked_memory|control_flow|guarded_memory|outlined_loops)" "core/.*" "graph/(evaluate|function_graph|types?)"
-  "link/(direct|failures|ifelse|random_graphs|registry|registry_graphs)" "lowering/.*" "ops/[b-z].*" "program/(loop_nest|parse|steps|verify)"
+  "link/(direct|failures|ifelse|random_graphs|registry|registry_graphs)" "lowering/.*" "ops/[b-z].*" "program/(accesses|loop_nest|parse|steps|verify)"
   "runtime/.*" "rules/indexing_graphs")
 list(JOIN files "|" files)
 add_checked_entries(memory bitale_checked "${files}" "the generator reaches*,every op reads*")
