@@ -7,8 +7,13 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/bitaleConfigVersion
 
 # Installs the library with all that belongs to it: what programs need as component `runtime`, the rest as component
 # `development`, which may be the same. The folders are relative to the prefix. `openblas`: with the copy for packages.
+# OPENED: the folder of the libraries that this one opens, if it is another one.
 function(bitale_install runtime development libraries headers package)
-  cmake_parse_arguments(PARSE_ARGV 5 with "OPENBLAS;NOT_BY_DEFAULT" LICENCES "")
+  cmake_parse_arguments(PARSE_ARGV 5 with "OPENBLAS;NOT_BY_DEFAULT" "LICENCES;OPENED" "")
+  set(opened ${libraries})
+  if(with_OPENED)
+    set(opened ${with_OPENED})
+  endif()
   set(by_default "")
   if(with_NOT_BY_DEFAULT)
     set(by_default EXCLUDE_FROM_ALL)
@@ -19,9 +24,9 @@ function(bitale_install runtime development libraries headers package)
   endif()
   install(TARGETS bitale EXPORT bitale_${development} LIBRARY DESTINATION ${libraries} COMPONENT ${runtime} ${links} ${by_default}
     INCLUDES DESTINATION ${headers})
-  install(TARGETS bitale_digits LIBRARY DESTINATION ${libraries} COMPONENT ${runtime} ${by_default})
+  install(TARGETS bitale_digits LIBRARY DESTINATION ${opened} COMPONENT ${runtime} ${by_default})
   if(TARGET bitale_llvm)
-    install(TARGETS bitale_llvm LIBRARY DESTINATION ${libraries} COMPONENT ${runtime} ${by_default})
+    install(TARGETS bitale_llvm LIBRARY DESTINATION ${opened} COMPONENT ${runtime} ${by_default})
   endif()
   if(with_OPENBLAS AND BITALE_OPENBLAS)
     install(PROGRAMS ${BITALE_OPENBLAS} DESTINATION ${libraries} COMPONENT ${runtime} ${by_default})
@@ -47,7 +52,8 @@ bitale_install(library library ${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_INCLUDEDI
   OPENBLAS LICENCES ${CMAKE_INSTALL_DATADIR}/licenses/bitale)
 if(CMAKE_LIBRARY_ARCHITECTURE)
   set(debian_libraries lib/${CMAKE_LIBRARY_ARCHITECTURE})
-  bitale_install(runtime development ${debian_libraries} include ${debian_libraries}/cmake/bitale NOT_BY_DEFAULT)
+  bitale_install(runtime development ${debian_libraries} include ${debian_libraries}/cmake/bitale NOT_BY_DEFAULT
+    OPENED ${debian_libraries}/${bitale_own_folder})
 endif()
 if(BITALE_BUILD_PYTHON)
   bitale_install(python python bitale bitale/include bitale/cmake OPENBLAS LICENCES bitale/licences)

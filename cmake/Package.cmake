@@ -1,4 +1,4 @@
-# Packages for C++ (`./dev package`): libbitale0 and libbitale-dev for Debian, and an archive of a prefix for any Linux. All
+# Packages for C++ (`./dev package`): libbitale0.2 (of version 0.2) and libbitale-dev for Debian, and an archive of a prefix for any Linux. All
 # three have the same libraries, those of components `runtime` and `development`, which are `library` in two parts and in
 # Debian's folders (Install.cmake).
 
@@ -34,19 +34,23 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libbitale0)
+# Called after the name of the library that it holds, libbitale.so.0.2, so that another version is installed beside it.
+set(debian_runtime libbitale${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${debian_runtime})
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_REPLACES libbitale0)  # what libbitale0.2 was called before
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONFLICTS libbitale0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)  # dpkg-shlibdeps
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libopenblas0)  # opened when the first product of matrices is computed
 # What packages of programs that link the library depend on, and that the loader's cache is made anew.
 set(debian_control ${CMAKE_CURRENT_BINARY_DIR}/debian_control)
 file(WRITE ${debian_control}/shlibs
-  "libbitale ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} libbitale0 (>= ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})\n")
+  "libbitale ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${debian_runtime} (>= ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})\n")
 file(WRITE ${debian_control}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${debian_control}/shlibs ${debian_control}/triggers)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libbitale-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libbitale0 (= ${PROJECT_VERSION}-1)")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${debian_runtime} (= ${PROJECT_VERSION}-1)")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Bitale compiles mathematics over tensors: expressions, their gradients, and
 native functions that are made of them in milliseconds, inside the process.
 .
@@ -79,7 +83,7 @@ if(BITALE_GZIP)
   foreach(file changelog changelog.Debian)
     execute_process(COMMAND ${BITALE_GZIP} -9nf ${debian_documents}/${file} COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
-  foreach(package runtime=libbitale0 development=libbitale-dev)
+  foreach(package runtime=${debian_runtime} development=libbitale-dev)
     string(REPLACE "=" ";" package ${package})
     list(GET package 0 component)
     list(GET package 1 name)

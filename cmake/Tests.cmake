@@ -53,6 +53,15 @@ set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_librar
 set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library
   ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
+add_test(NAME consumer.fetched
+  COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_SOURCE_DIR}/tests/consumer/fetched -B ${consumer_dir}/fetched -G ${CMAKE_GENERATOR}
+    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+if(CMAKE_LIBRARY_ARCHITECTURE)
+  add_test(NAME consumer.debian
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_CURRENT_BINARY_DIR} -DPREFIX=${consumer_dir}/debian
+      -DVERSION=${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/consumer/debian.cmake)
+endif()
+
 # Users build with BITALE_UNITY, where private names of two files must not clash. Compiling without optimisation checks
 # this.
 if(NOT BITALE_UNITY AND NOT BITALE_SANITIZE)

@@ -1,9 +1,13 @@
 # Most of the time to compile a file is spent on its headers, so builds that are not meant for development compile
-# many files as one. Developers, who change one file at a time, do not. The code that computes while functions run,
-# `src/runtime`, is optimised as the build specifies; the compiler around it less, which saves a fifth of the time and
-# adds 4 % to rewriting.
+# many files as one, also those of Bitale as a part of another project. Developers, who change one file at a time, do
+# not. The code that computes while functions run, `src/runtime`, is optimised as the build specifies; the compiler
+# around it less, which saves a fifth of the time and adds 4 % to rewriting.
 
-option(BITALE_UNITY "Compile many source files as one" ${for_wheel})
+set(for_users ON)
+if(for_developers)
+  set(for_users OFF)
+endif()
+option(BITALE_UNITY "Compile many source files as one" ${for_users})
 
 # Compiles `batch` files as one, with options for all of them.
 function(bitale_unity target batch)

@@ -18,7 +18,7 @@ constexpr DigitsFunctions nothing = {[](double, double, double, double) { return
                                      [](double, double, double, double, bool) { return no_value; }};
 
 const DigitsFunctions& open() {
-  const std::string file = cat(library_folder(), "libbitale_digits.so");
+  const std::string file = library_of_release("libbitale_digits.so");
   if (void* library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL))
     if (void* functions = dlsym(library, "bitale_digits_functions"))
       return *static_cast<const DigitsFunctions*>(functions);

@@ -2,6 +2,10 @@
 
 #include <cstdio>
 
+#ifdef BITALE_EXPECTED_LANGUAGE
+static_assert(__cplusplus >= BITALE_EXPECTED_LANGUAGE);
+#endif
+
 namespace bt = bitale;
 
 int main() {

@@ -395,7 +395,9 @@ def build_consumer(package: Path, libraries: Path, folder: Path) -> str:
         found = {**os.environ, "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
         options = run("pkg-config", "--cflags", "--libs", "bitale", env=found).split()
         main = ROOT / "tests" / "consumer" / "main.cpp"
-        run("g++", main, *options, f"-Wl,-rpath,{libraries}", "-o", folder / "main")
+        # The options leave the language to the program.
+        standard = ("-std=c++23", "-DBITALE_EXPECTED_LANGUAGE=202100L")
+        run("g++", *standard, main, *options, f"-Wl,-rpath,{libraries}", "-o", folder / "main")
         lines.append("pkg-config: " + run(folder / "main", env=flags).strip())
     return "\n".join(line for line in lines if "tests passed" in line or "pkg-config" in line)
 
@@ -457,14 +459,14 @@ def consumer_of_debian() -> str:
                 root,
                 "sh",
                 "-c",
-                "apt-get install -y --no-install-recommends libstdc++6 && dpkg -i /tmp/libbitale0_*.deb",
+                "apt-get install -y --no-install-recommends libstdc++6 && dpkg -i /tmp/libbitale0.2_*.deb",
             )
             own = {"HOME": "/tmp", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
             said += (
                 "\ninstalled by dpkg in a bare system: "
                 + run("chroot", root, "/tmp/consumer", env=own).strip()
             )
-            run("chroot", root, "dpkg", "-r", "libbitale0")
+            run("chroot", root, "dpkg", "-r", "libbitale0.2")
         return said
 
 

@@ -63,7 +63,7 @@ wheel() {
 }
 
 package() {
-  setup build python packages
+  setup build packages
   setup_release
   PATH="$PWD/.venv-release/bin:$PATH" .venv-release/bin/python tools/release/packages.py
 }

@@ -13,7 +13,7 @@ debian_arm=(qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross)  # exp
 debian_cross=(g++-aarch64-linux-gnu)   # wheels for AArch64
 debian_emulator=(qemu-user-static binfmt-support)   # such wheels are tried in it
 debian_clang=(clang-19 libc++-19-dev libc++abi-19-dev)   # compiles the public headers, and is tried with the library
-debian_packages=(dpkg-dev file lintian)   # libbitale0 and libbitale-dev
+debian_packages=(dpkg-dev file lintian)   # libbitale0.2 and libbitale-dev
 debian_roots=(debootstrap)   # other Debian releases, in which wheels are tried
 # Versions with == are those of November 2026, which work with Python 3.10 to 3.13; LLVM's are in cmake/Dependencies.cmake.
 pip_packages=('nanobind==3.1.0' 'scikit-build-core==1.1.2' 'numpy>=1.24' scipy mpmath pytest shtab xarray)

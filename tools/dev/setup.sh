@@ -96,16 +96,25 @@ find_python() {
   suitable_pythons | sed '/^[0-9.]*t /d' | tail -1 | cut -d' ' -f2-
 }
 
-setup_venv() {
-  local stamp=$venv/.packages python
-  [ "$(cat "$stamp" 2>/dev/null)" = "${pip_packages[*]}" ] && [ -x $venv/bin/python ] && return
-  if ! $venv/bin/python -c 'import pip' 2>/dev/null; then
+# The Python of .venv, or the one that it would be made of.
+base_python() {
+  local python=$venv/bin/python
+  if ! $python -c 'import pip' 2>/dev/null; then
     python=$(find_python)
     if [ -z "$python" ]; then
       install_debian "${debian_python[@]}"
       python=$(find_python)
     fi
     [ -n "$python" ] || die "no Python >= 3.10 that has venv and its C headers; name one with PYTHON=/path/to/python"
+  fi
+  printf '%s\n' "$python"
+}
+
+setup_venv() {
+  local stamp=$venv/.packages python
+  [ "$(cat "$stamp" 2>/dev/null)" = "${pip_packages[*]}" ] && [ -x $venv/bin/python ] && return
+  python=$(base_python)
+  if [ "$python" != $venv/bin/python ]; then
     say "Making $venv with $("$python" --version) ($python)"
     rm -rf $venv
     "$python" -m venv $venv
@@ -126,15 +135,16 @@ setup_python_tests() {
     $venv/bin/python -m pip install --quiet --disable-pip-version-check "${pip_test[@]}"
 }
 
-# setup_environment FOLDER checkout|alone PACKAGE...: an environment apart from .venv, whose Python it shares, with or without
-# the package of this checkout; made anew when the packages are others.
+# setup_environment FOLDER checkout|alone PACKAGE...: an environment apart from .venv, whose Python it shares where there is
+# one, with or without the package of this checkout; made anew when the packages are others.
 setup_environment() {
-  local folder=$1 stamp=$1/.packages contents=$2
+  local folder=$1 stamp=$1/.packages contents=$2 python
   shift 2
   [ "$(cat $stamp 2>/dev/null)" != "$*" ] || return 0
   say "Installing into $folder: $*"
   rm -rf "$folder"
-  $venv/bin/python -m venv "$folder"
+  python=$(base_python)
+  "$python" -m venv "$folder"
   "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
   [ "$contents" = alone ] || find_checkout "$folder"
   printf '%s' "$*" >"$stamp"

@@ -1,4 +1,4 @@
-"""python tools/release/packages.py [--out dist]: packages for C++, by cpack: libbitale0 and libbitale-dev for Debian, and an
+"""python tools/release/packages.py [--out dist]: packages for C++, by cpack: libbitale0.2 and libbitale-dev for Debian, and an
 archive of a prefix with OpenBLAS inside, for any Linux of the policy.
 
 They are built in build/package, with the same settings as wheels, so that the compiler's cache serves one from the other.

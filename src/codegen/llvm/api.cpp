@@ -35,7 +35,7 @@ struct Library {
 constexpr std::string_view own_library = "libbitale_llvm.so";
 
 Library open_library() {
-  const std::string chosen = config::get("llvm_library"), own = cat(library_folder(), own_library),
+  const std::string chosen = config::get("llvm_library"), own = library_of_release(own_library),
                     system_library = cat("libLLVM.so.", needed_major, ".1");
   const std::vector<std::string> files =
       chosen.empty() ? std::vector<std::string>{own, system_library, cat("libLLVM-", needed_major, ".so.1"),
