@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
-#include <vector>
+#include <map>
 
 #include "program/accesses.hpp"
 #include "program/rewrite.hpp"
@@ -34,24 +33,22 @@ void give_way(Steps& steps, Expr index, Declarations& declare, const program::Pr
 FusedLoops fuse_loops(Steps steps, const std::function<bool(const Loop&)>& fits, Declarations& declare,
                       const program::Program& program) {
   FusedLoops out;
-  std::vector<std::pair<Accesses, Expr>> fused;  // loops, and their indices
-  Accesses after;
+  Accesses fused, after;
+  std::map<std::int64_t, Accesses::Axes> own;  // by buffer: axes along which all fused loops have their index
   for (auto& step : steps) {
     auto* loop = program::as_loop(step);
     const bool may_join = loop && fits(*loop) && (!out.fused || loop->extent == out.fused->extent);
     Accesses here(step);
     // Loops over one extent may be fused if iterations only depend on the same iteration of the other loop.
-    const auto needs = [&](bool whole) {
-      return std::ranges::any_of(fused, [&](auto& other) {
-        return depend(other.first, here, [&](std::int64_t buffer) {
-          return !whole && other.first.own_axes(buffer, other.second) & here.own_axes(buffer, loop->index);
-        });
-      });
+    const auto by_iteration = [&](std::int64_t buffer) {
+      return (own.at(buffer) & here.own_axes(buffer, loop->index)) != 0;
     };
     // What comes after a check, or after a call of the host, may rely on it without a sign of that.
-    const bool must_follow = after.may_fail || depend(after, here);
-    if (may_join && !must_follow && !needs(false)) {
-      fused.emplace_back(std::move(here), loop->index);
+    const bool must_follow = after.may_fail || depend(here, after);
+    if (may_join && !must_follow && !depend(here, fused, by_iteration)) {
+      for (auto& [buffer, accessed] : here.buffers())
+        own.try_emplace(buffer, ~Accesses::Axes(0)).first->second &= here.own_axes(buffer, loop->index);
+      fused.add(here);
       if (!out.fused) {
         out.fused = std::move(*loop);
         continue;
@@ -66,7 +63,7 @@ FusedLoops fuse_loops(Steps steps, const std::function<bool(const Loop&)>& fits,
     }
     out.is_whole &= !may_join;
     const bool is_next = std::holds_alternative<program::Next>(step.what);
-    if (!is_next && !must_follow && !needs(true)) {
+    if (!is_next && !must_follow && !depend(here, fused)) {
       out.before.push_back(std::move(step));
     } else {
       after.add(here);
