@@ -196,6 +196,7 @@ def formula_class(
     defaults: dict[str, Any],
     holds: Callable[[Any], bool] | None = None,
     ranks: Callable[[dict[str, Any]], tuple[int, ...]] | None = None,
+    check: Callable[..., None] | None = None,
 ) -> Any:
     """Make a class whose ops are formulas: a call takes arguments that have defaults, its result the inputs.
 
@@ -212,6 +213,8 @@ def formula_class(
     ranks : callable, optional
         The numbers of dimensions of the inputs, from the arguments, where the
         ops of nodes state a signature.
+    check : callable, optional
+        Raises an error for arguments, given by name, that no op can have.
     """
 
     def make(*args: Any, **kwargs: Any) -> Built:
@@ -224,6 +227,8 @@ def formula_class(
         absent = [key for key, value in arguments.items() if value is ...]
         if absent:
             raise TypeError(f"{name}: the argument {absent[0]} is missing")
+        if check is not None:
+            check(**arguments)
         text = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
         return Built(
             text,

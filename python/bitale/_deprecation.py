@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 
 
-def warn_deprecated(name: str, instead: str, stacklevel: int = 2) -> None:
-    """Warn with PyTensor's class of warning, which is shown by default.
+def warn_deprecated(
+    name: str, instead: str, stacklevel: int = 2, category: type[Warning] = FutureWarning
+) -> None:
+    """Warn with PyTensor's class of warning.
 
     Parameters
     ----------
@@ -16,7 +18,9 @@ def warn_deprecated(name: str, instead: str, stacklevel: int = 2) -> None:
         What to use instead.
     stacklevel : int
         Frames between the caller of this function and the line that is named.
+    category : type
+        Class of warning; by default one that is shown.
     """
     warnings.warn(
-        f"{name} is deprecated in PyTensor; use {instead}", FutureWarning, stacklevel=stacklevel + 1
+        f"{name} is deprecated in PyTensor; use {instead}", category, stacklevel=stacklevel + 1
     )

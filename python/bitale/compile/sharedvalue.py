@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from bitale import _core
 from bitale._shown import unexpected_keyword
 from bitale._core import TensorSharedVariable, Type, Variable
+from bitale._deprecation import warn_deprecated
 from bitale.compile.io import Container, SharedVariable, refuse
 
 if TYPE_CHECKING:
@@ -152,7 +153,9 @@ def shared_constructor(
         kwargs.pop("shape", None),
         kwargs.pop("broadcastable", None),
     )
-    if shape is None and broadcastable is not None:  # PyTensor's older way to specify lengths of 1
+    if broadcastable is not None:  # PyTensor's older way to specify lengths of 1
+        warn_deprecated("shared's argument broadcastable", "shape", 4, DeprecationWarning)
+    if shape is None and broadcastable is not None:
         shape = tuple(1 if each else None for each in broadcastable)
     if kwargs:
         raise unexpected_keyword(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
@@ -89,6 +90,13 @@ def initial_and_taps(given: Any) -> tuple[Any, list[int], bool]:
                 "scan: an entry of outputs_info has taps, and no 'initial' value that they reach"
             )
         taps = _taps(given.get("taps"), -1)
+        if len(set(taps)) < len(taps):
+            raise ValueError(f"scan: the taps of a result are different steps, got {taps}")
+        if value is not None and "taps" in given and given["taps"] is None:
+            warnings.warn(
+                "scan: an entry of outputs_info has an initial value, and taps that are None: -1 is taken",
+                stacklevel=4,
+            )
     return value, taps, isinstance(value, (bool, int, float))
 
 

@@ -126,6 +126,8 @@ class SparseTensorType:
         """A variable of the type: an input of functions."""
         import bitale.tensor as pt
 
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"sparse: expected a text as name, got {shown(name)}")
         label = name or ""
 
         def part(suffix: str) -> str | None:

@@ -17,10 +17,16 @@ def _class(
     doc: str,
     apply: Callable[..., Any],
     holds: Callable[[Any], bool] | None = None,
+    check: Callable[..., None] | None = None,
     **defaults: Any,
 ) -> Any:
     __all__.append(name)
-    return formula_class(name, doc, apply, __name__, defaults, holds)
+    return formula_class(name, doc, apply, __name__, defaults, holds, check=check)
+
+
+def _check_axis(axis: Any) -> None:
+    if axis is not None and not isinstance(axis, int):
+        raise TypeError(f"Repeat: expected an integer as axis, got {axis!r}")
 
 
 def _split(x: Any, *given: Any, len_splits: Any, axis: Any) -> Any:
@@ -120,6 +126,7 @@ Repeat = _class(
     "Repeat",
     "Each element so many times.",
     lambda x, repeats, axis: pt.repeat(x, repeats, axis),
+    check=_check_axis,
     axis=None,
 )
 ScalarFromTensor = _class("ScalarFromTensor", "A scalar.", pt.scalar_from_tensor)

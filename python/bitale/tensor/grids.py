@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bitale._core import arange, broadcast_arrays, linspace
+import numpy as np
+
+from bitale._core import TensorVariable, arange, broadcast_arrays, linspace
 
 __all__ = ["make_slice", "mgrid", "ogrid"]
 
@@ -68,4 +70,8 @@ def make_slice(slc: Any, stop: Any = None, step: Any = None) -> slice:
         if stop is not None or step is not None:
             raise ValueError("make_slice: a slice has its own stop and step")
         return slc
+    for each in (slc, stop, step):
+        is_bound = each is None or isinstance(each, (int, np.integer))
+        if not is_bound and not (isinstance(each, TensorVariable) and each.ndim == 0):
+            raise TypeError(f"make_slice: expected an integer, a scalar or None, got {each!r}")
     return slice(slc, stop, step)

@@ -18,17 +18,24 @@ def _class(
     apply: Callable[..., Any],
     of: str | None = None,
     ranks: tuple[int, ...] = (2,),
+    choices: dict[str, tuple[Any, ...]] | None = None,
     **defaults: Any,
 ) -> Any:
-    """ranks: of the inputs; b_ndim replaces that of the last one."""
+    """ranks: of the inputs; b_ndim replaces that of the last one. choices: the values that an argument may have."""
     __all__.append(name)
+
+    def check(**arguments: Any) -> None:
+        for key, values in (choices or {}).items():
+            if arguments[key] not in values:
+                raise ValueError(f"{name}: {key}: expected one of {values}, got {arguments[key]!r}")
 
     def given(arguments: dict[str, Any]) -> tuple[int, ...]:
         last = arguments.get("b_ndim")
         return ranks if last is None else (*ranks[:-1], last)
 
     holds = is_library_op(of) if of else None
-    return formula_class(name, doc, apply, __name__, defaults, holds, given if of else None)
+    ranks_of = given if of else None
+    return formula_class(name, doc, apply, __name__, defaults, holds, ranks_of, check)
 
 
 def _without(*ignored: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -140,6 +147,7 @@ QR = _class(
     "An orthogonal and a triangular factor.",
     _in_place(lambda a, mode, pivoting: _core.qr(a, mode, pivoting=pivoting)),
     of="QR",
+    choices={"mode": ("full", "complete", "economic", "reduced", "r", "raw")},
     mode="full",
     overwrite_a=False,
     pivoting=False,
@@ -167,6 +175,7 @@ Schur = _class(
     "The Schur decomposition.",
     _in_place(lambda a, output, sort: _core.schur(a, output, sort)),
     of="Schur",
+    choices={"output": ("real", "complex")},
     output="real",
     overwrite_a=False,
     sort=None,

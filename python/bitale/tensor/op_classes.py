@@ -228,7 +228,14 @@ def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tupl
     return unflatten_index_variables(inputs, idx_list)
 
 
+def _check_entries(idx_list: Sequence[typing.Any]) -> None:
+    for each in idx_list:
+        if isinstance(each, (str, float)) or each is None:
+            raise ValueError(f"idx_list has numbers and slices, got {each!r}")
+
+
 def _subtensor(idx_list: Sequence[typing.Any]) -> typing.Any:
+    _check_entries(idx_list)
     return Built(
         f"Subtensor{{{idx_list}}}",
         lambda x, *inputs: _core.as_tensor_variable(x)[_index(inputs, idx_list)],
@@ -246,6 +253,7 @@ def _inc_subtensor(
         raise NotImplementedError(
             "IncSubtensor: inplace=True is not supported: only rewriting makes ops in-place"
         )
+    _check_entries(idx_list)
     change = _core.set_subtensor if set_instead_of_inc else _core.inc_subtensor
 
     def apply(x: typing.Any, y: typing.Any, *inputs: typing.Any) -> typing.Any:

@@ -360,6 +360,8 @@ def graph_rewriter(f: Callable[..., Any]) -> FromFunctionGraphRewriter:
     FromFunctionGraphRewriter
         Rewriter.
     """
+    if not callable(f):
+        raise TypeError(f"graph_rewriter: expected a function of a FunctionGraph, got {f!r}")
     return FromFunctionGraphRewriter(f)
 
 
@@ -1034,6 +1036,8 @@ def walking_rewriter(
     WalkingGraphRewriter
         Rewriter.
     """
+    if not node_rewriters:
+        raise ValueError("expected one node rewriter or more")
     only = (
         node_rewriters[0] if len(node_rewriters) == 1 else SequentialNodeRewriter(*node_rewriters)
     )
@@ -1082,6 +1086,9 @@ class EquilibriumGraphRewriter(NodeProcessingGraphRewriter):
         final_rewriters: Sequence[Any] | None = None,
         cleanup_rewriters: Sequence[Any] | None = None,
     ) -> None:
+        for each in rewriters:
+            if not (isinstance(each, Rewriter) or callable(each) or hasattr(each, "name")):
+                raise TypeError(f"EquilibriumGraphRewriter: expected rewriters, got {each!r}")
         super().__init__(None, ignore_newtrees, failure_callback)
         self.tracks_on_change_inputs = tracks_on_change_inputs
         self.max_use_ratio = max_use_ratio

@@ -14,6 +14,7 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import Apply, Op, TensorVariable, Variable
+from bitale._deprecation import warn_deprecated
 from bitale.configuration import config
 from bitale.random import Stream
 from bitale.tensor.random import basic
@@ -235,6 +236,9 @@ class RandomVariable(RNGConsumerOp):
         inplace: bool | None = None,
         signature: str | None = None,
     ) -> None:
+        for key, given in (("ndim_supp", ndim_supp), ("ndims_params", ndims_params)):
+            if given is not None:
+                warn_deprecated(f"RandomVariable's argument {key}", "signature", stacklevel=2)
         own = _own_attributes(type(self))
         ndim_supp = getattr(self, "ndim_supp", None) if ndim_supp is None else ndim_supp
         ndims_params = getattr(self, "ndims_params", None) if ndims_params is None else ndims_params
