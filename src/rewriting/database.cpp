@@ -236,8 +236,7 @@ void SequenceDB::collect_tags(std::vector<std::string>& into) const {
   }
 }
 
-std::vector<Draft> SequenceDB::query(const RewriteQuery& query, std::vector<std::string> known) const {
-  collect_tags(known);
+std::vector<Draft> SequenceDB::query(const RewriteQuery& query, const std::vector<std::string>& known) const {
   for (auto* asked : {&query.include, &query.require, &query.exclude}) refuse_unknown(*asked, known);
   for (auto& [phase, own] : query.subqueries)
     for (auto* asked : {&own->include, &own->require, &own->exclude}) refuse_unknown(*asked, known);
@@ -292,6 +291,7 @@ OptDB::OptDB() {
 
 void OptDB::note_change(Discarded& discarded) {
   discarded.plans.swap(plans_);
+  known_.clear();
   ++changes_;
 }
 
@@ -385,9 +385,7 @@ std::shared_ptr<const Plan> OptDB::plan(const RewriteQuery& query) {
   {
     std::lock_guard lock(mutex_);
     if (auto known = plans_.find(text); known != plans_.end()) return known->second;
-    Tags known = words(reserved_names);
-    known.insert(known.end(), noted_.begin(), noted_.end());
-    drafts = sequence_.query(query, std::move(known));
+    drafts = sequence_.query(query, known_tags());
     changes = changes_;
   }
   Plan plan;
@@ -399,12 +397,21 @@ std::shared_ptr<const Plan> OptDB::plan(const RewriteQuery& query) {
   return plans_.try_emplace(text, std::move(made)).first->second;
 }
 
+const Tags& OptDB::known_tags() {
+  if (known_.empty()) {
+    known_ = words(reserved_names);
+    known_.insert(known_.end(), noted_.begin(), noted_.end());
+    sequence_.collect_tags(known_);
+    std::ranges::sort(known_);
+    const auto repeated = std::ranges::unique(known_);
+    known_.erase(repeated.begin(), repeated.end());
+  }
+  return known_;
+}
+
 bool OptDB::has_tag(std::string_view tag) {
   std::lock_guard lock(mutex_);
-  Tags known = words(reserved_names);
-  known.insert(known.end(), noted_.begin(), noted_.end());
-  sequence_.collect_tags(known);
-  return std::ranges::find(known, tag) != known.end();
+  return std::ranges::binary_search(known_tags(), tag);
 }
 
 std::vector<DatabaseEntry> OptDB::entries() {

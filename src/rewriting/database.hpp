@@ -97,8 +97,8 @@ class SequenceDB {
   Tags* tags_of(std::string_view name);  // null where there is no such entry
   EquilibriumDB* phase(std::string_view name);
   const std::vector<Entry>& entries() const { return entries_; }
-  // ValueError with a suggestion for a tag that nothing has; those in `known` may be had elsewhere.
-  std::vector<Draft> query(const RewriteQuery& query, std::vector<std::string> known) const;
+  // ValueError with a suggestion for a tag that is not among those that are known.
+  std::vector<Draft> query(const RewriteQuery& query, const std::vector<std::string>& known) const;
   void collect_tags(std::vector<std::string>& into) const;  // the names and tags of its entries
 
  private:
@@ -155,10 +155,13 @@ class OptDB {
   void take_name(const std::shared_ptr<const Rule>& rule, bool overwrite, Discarded& discarded);
   void note_change(Discarded& discarded);
   EquilibriumDB& phase_called(std::string_view name);
+  // All names and tags, sorted. Every function that is compiled asks for some.
+  const Tags& known_tags();
 
   std::mutex mutex_;
   SequenceDB sequence_;
   Tags noted_;
+  Tags known_;  // empty after a change
   std::unordered_map<std::string, std::shared_ptr<const Rule>> by_name_;
   std::unordered_map<const Rule*, const char*> topics_;
   Plans plans_;
