@@ -120,9 +120,9 @@ def _constructors(text: str) -> set[str]:
         for name, body in re.findall(r"#define (BITALE_\w*RANKS)\(X, \.\.\.\)((?:.*\\\n)*.*)", text)
     }
     names = set(re.findall(r"^Variable (\w+)\(", text, re.M))
-    for kinds, prefix in re.findall(r"^(BITALE_\w*RANKS)\(X, (\w+), ", text, re.M):
+    for kinds, prefix in re.findall(r"^(BITALE_\w*RANKS)\(BITALE_DECLARE, (\w+), ", text, re.M):
         names |= {prefix + kind for kind, _ in lists[kinds]}
-    for kinds, prefix in re.findall(r"^(BITALE_\w*RANKS)\(X, ?(\w*)\)", text, re.M):
+    for kinds, prefix in re.findall(r"^(BITALE_\w*RANKS)\(BITALE_DECLARE, ?(\w*)\)", text, re.M):
         names |= {prefix + plural for _, plural in lists[kinds]}
     return names
 

@@ -308,7 +308,7 @@ def test_cpp_reference(tmp_path):
     )
     assert ran.returncode == 0 and "warning" not in ran.stderr, ran.stderr
     text = (tmp_path / "html" / "namespacebitale.html").read_text()
-    assert "as in numpy.pad" in text and "The covariance matrix of the variables" in text
+    assert "those of numpy.pad" in text and "The covariance matrix of the variables" in text
 
 
 def test_links_of_pages():

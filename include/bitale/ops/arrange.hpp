@@ -95,8 +95,8 @@ struct PadOptions {
   // For Symmetric and Reflect: x mirrored at the points at its edges, as 2 * edge - x (reflect_type "odd").
   bool is_odd = false;
 };
-// x with elements added around it, `widths` a pair for each dimension, or one for all. The modes are those of
-// numpy.pad. ValueError for is_odd with a mode that does not mirror; NotImplementedError for is_odd of bools.
+// x with elements added around it, `widths` a pair for each dimension, or one for all. The modes are those
+// of numpy.pad. ValueError for is_odd with a mode that does not mirror; NotImplementedError for is_odd of bools.
 Variable pad(const Operand& x, const std::vector<Padding>& widths, PadMode mode = PadMode::Constant,
              const PadOptions& options = {});
 
