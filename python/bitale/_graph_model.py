@@ -303,7 +303,7 @@ def build_graph_model(
     Raises
     ------
     TypeError
-        For what is no variable and no node.
+        For what is neither a variable nor a node.
     ValueError
         If there are not as many orders as outputs.
 

@@ -2,7 +2,6 @@
 // values. Its result is the output of an OpFromGraph, so that programs find the op of a padding and its mode.
 #include "bitale/ops/arrange.hpp"
 
-
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
