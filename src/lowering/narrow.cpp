@@ -21,13 +21,18 @@ struct Rows {
 
 class Narrower {
  public:
-  explicit Narrower(Program& program) : program_(program), rows_(program.buffers.size()), accesses_(program.steps) {}
+  explicit Narrower(Program& program) : program_(program), rows_(program.buffers.size()) {}
 
   void run() {
+    const auto has_rows = [](const program::Buffer& buffer) {
+      return buffer.role == program::Role::temporary && !buffer.shape.empty();
+    };
+    if (std::ranges::none_of(program_.buffers, has_rows)) return;
+    accesses_ = program::Accesses(program_.steps);
     for (std::size_t b = 0; b < rows_.size(); ++b) {
       const program::Buffer& buffer = program_.buffers[b];
       const auto& list = accesses_.of(std::int64_t(b)).list;
-      if (buffer.role != program::Role::temporary || accesses_.lengths.contains(std::int64_t(b)) ||
+      if (!has_rows(buffer) || accesses_.lengths.contains(std::int64_t(b)) ||
           !std::ranges::all_of(list, &program::ElementAccess::is_element))
         continue;
       rows_[b].loops.assign(buffer.shape.size(), none);
@@ -100,7 +105,7 @@ class Narrower {
 
   Program& program_;
   std::vector<Rows> rows_;
-  const program::Accesses accesses_;
+  program::Accesses accesses_;
 };
 
 }  // namespace
