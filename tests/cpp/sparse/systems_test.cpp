@@ -40,19 +40,19 @@ TEST_CASE("triangles, their transposes, and ones on the diagonal") {
 
 TEST_CASE("systems by what is assumed of the matrix") {
   const sparse::Matrix a = square(constant(Array{4.0, 1.0, 2.0, 5.0}));
-  const auto by = [&](const char* kind, std::initializer_list<double> b, bool lower = true, bool transposed = false) {
+  const auto by = [&](Assume kind, std::initializer_list<double> b, bool lower = true, bool transposed = false) {
     return sparse::solve(a, constant(Array(b)), {kind, lower, transposed});
   };
-  check_values(by("gen", {6, 12}), {1, 2});
-  check_values(by("gen", {8, 11}, true, true), {1, 2});
-  for (const char* kind : {"pos", "sym", "her", "symmetric"}) {
+  check_values(by(Assume::General, {6, 12}), {1, 2});
+  check_values(by(Assume::General, {8, 11}, true, true), {1, 2});
+  for (Assume kind : {Assume::PositiveDefinite, Assume::Symmetric, Assume::Hermitian}) {
     check_values(by(kind, {8, 12}), {1, 2});
     check_values(by(kind, {6, 11}, false), {1, 2});
   }
-  check_values(by("diagonal", {4, 10}), {1, 2});
-  check_values(by("lower triangular", {4, 12}), {1, 2});
-  check_values(by("upper triangular", {6, 10}), {1, 2});
-  CHECK_THROWS_AS(by("banded", {1, 1}), ValueError);
+  check_values(by(Assume::Diagonal, {4, 10}), {1, 2});
+  check_values(by(Assume::LowerTriangular, {4, 12}), {1, 2});
+  check_values(by(Assume::UpperTriangular, {6, 10}), {1, 2});
+  CHECK_THROWS_AS(by(Assume::Banded, {1, 1}), ValueError);
 }
 
 TEST_CASE("factors of a Hermitian matrix") {
