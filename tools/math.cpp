@@ -92,7 +92,7 @@ class Search {
     for (std::size_t i = 0; i < arity_; ++i) inputs_.push_back(Array::zeros(dtype_of<T>::value, {block}));
   }
 
-  T* input(std::size_t i) { return inputs_[i].template data_as<T>(); }
+  T* input(std::size_t i) { return inputs_[i].template mutable_data_as<T>(); }
 
   void look(std::int64_t count) {
     const Array values = code_(inputs_);
@@ -136,7 +136,8 @@ Worst every_float(const ScalarOp& op, const MathReference& reference, const Opti
   const std::uint64_t patterns = std::uint64_t(1) << (options.positive ? 31 : 32);
   for (std::uint64_t next = 0; next < patterns; next += std::uint64_t(block) * options.stride) {
     const std::uint64_t left = (patterns - next + options.stride - 1) / options.stride;
-    fill_floats(std::uint32_t(next), std::uint32_t(options.stride), block, search.input(0), wider[0].data_as<double>());
+    fill_floats(std::uint32_t(next), std::uint32_t(options.stride), block, search.input(0),
+                wider[0].mutable_data_as<double>());
     search.look(std::int64_t(std::min<std::uint64_t>(block, left)), rough(wider));
   }
   return search.worst;
@@ -173,16 +174,16 @@ double nanoseconds(const ScalarOp& op) {
   for (int i = 0; i < op.arity; ++i) {
     Array& input = inputs.emplace_back(Array::empty(dtype_of<T>::value, {size}));
     std::uniform_real_distribution<double> inside(op.domain[std::size_t(i)].low, op.domain[std::size_t(i)].high);
-    std::generate_n(input.data_as<T>(), size, [&] { return T(inside(random)); });
+    std::generate_n(input.mutable_data_as<T>(), size, [&] { return T(inside(random)); });
   }
-  code(inputs);
+  (void)code(inputs);
   const double start = processor_seconds();
-  code(inputs);
+  (void)code(inputs);
   const int calls = std::max(1, int(1e-3 / (processor_seconds() - start)));
   std::vector<double> times;
   for (int repetition = 0; repetition < 15; ++repetition) {
     const double begin = processor_seconds();
-    for (int call = 0; call < calls; ++call) code(inputs);
+    for (int call = 0; call < calls; ++call) (void)code(inputs);
     times.push_back((processor_seconds() - begin) * 1e9 / double(calls * size));
   }
   std::ranges::nth_element(times, times.begin() + 7);

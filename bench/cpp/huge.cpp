@@ -17,7 +17,7 @@ void count_times(benchmark::State& state, const bt::Function& f) {
 
 void chain(benchmark::State& state, const bt::Variable& x) {
   const bt::config::Change off("cache", "off");
-  bt::function({x}, bt::sin(x));  // loads LLVM
+  (void)bt::function({x}, bt::sin(x));  // loads LLVM
   for (auto _ : state) {
     bt::Variable y = x;
     for (std::int64_t i = 0; i < state.range(0); ++i) y = bt::sin(y) * 1.0001 + 0.5;
