@@ -7,6 +7,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "ops/random/domain.hpp"
 
 namespace bitale::stats {
 
@@ -38,9 +39,7 @@ random::Draw draw(std::string_view name, const Operand& rng, const Operands& par
     std::vector<std::string> names;
     for (const auto& [each, of] : distributions())
       if (of.draw.of) names.emplace_back(each);
-    const std::string near = closest(name, names);
-    throw NotImplementedError(cat("random: the distribution `", name, "` is not implemented",
-                                  near.empty() ? std::string() : cat("; did you mean ", near, "?")));
+    refuse_distribution(name, names);
   }
   const DrawFunction& function = found->second.draw;
   const Variables& given = parameters.variables;

@@ -33,15 +33,20 @@ std::string near_label(const Coordinates& labels, const Coordinates& wanted, std
   return cat("; did you mean ", labels.label(std::ranges::find(candidates, found) - candidates.begin()), '?');
 }
 
-// Python shows a KeyError by its repr, in which a double quote beside single ones is escaped.
-std::int64_t exact(const Dim& dim, const Coordinates& wanted, std::int64_t which) {
+// Of `found`, the positions of a label, the only one. Python shows a KeyError by its repr, in which a double quote
+// next to single ones is escaped.
+std::int64_t only_one(const Dim& dim, const Coordinates& wanted, std::int64_t which,
+                      const std::vector<std::int64_t>& found) {
   const Coordinates& labels = *dim.coordinates();
-  const auto found = labels.positions_of(wanted, which);
   if (found.size() == 1) return found[0];
   if (!found.empty())
     throw KeyError(cat("sel: the label ", wanted.label(which), " is at ", found.size(), " positions of '", dim.name(),
                        "'; isel takes positions"));
   throw KeyError(cat("sel: '", dim.name(), "' has no label ", wanted.label(which), near_label(labels, wanted, which)));
+}
+
+std::int64_t exact(const Dim& dim, const Coordinates& wanted, std::int64_t which) {
+  return only_one(dim, wanted, which, dim.coordinates()->positions_of(wanted, which));
 }
 
 const char* method_name(Inexact method) {
@@ -65,15 +70,14 @@ void check_inexact(const Dim& dim, Inexact method) {
   if (labels.distinct().labels->count() != labels.count()) refuse("here some are equal or missing");
 }
 
-// The position of the label that `method` takes for one that need not be there; -1: of none.
+// The position of the label that `method` takes for one that need not be there; -1: of none. As xarray has it, the
+// positions decide: "pad" is the last one before the label, which is a larger number along descending coordinates.
 std::int64_t inexact(const Dim& dim, const Coordinates& wanted, std::int64_t which, const LookupOptions& options) {
-  if (wanted.distinct().of[std::size_t(which)] < 0) return -1;  // such as nan
   const Coordinates& labels = *dim.coordinates();
-  // As xarray has it, the positions decide: "pad" is the last one before the label, which is a larger number along
-  // descending coordinates.
   const int sign = labels.order() == Coordinates::Order::Descending ? -1 : 1;
-  const std::int64_t before = count_of(dim, wanted, which, [&](int order) { return sign * order < 0; });
-  const std::int64_t until = count_of(dim, wanted, which, [&](int order) { return sign * order <= 0; });
+  const std::vector<int> orders = labels.compared_to(wanted, which);
+  const std::int64_t before = std::ranges::count_if(orders, [&](int order) { return sign * order < 0; });
+  const std::int64_t until = before + std::ranges::count(orders, 0);
   std::int64_t found = options.method == Inexact::Backfill ? before : until - 1;
   if (options.method == Inexact::Nearest || options.tolerance) {
     const auto differences = labels.differences_from(wanted, which);
@@ -95,14 +99,23 @@ std::int64_t inexact(const Dim& dim, const Coordinates& wanted, std::int64_t whi
   return found < labels.count() ? found : -1;
 }
 
-std::int64_t position(const Dim& dim, const Coordinates& wanted, std::int64_t which, const LookupOptions& options) {
-  if (options.method == Inexact::None) return exact(dim, wanted, which);
-  const std::int64_t found = inexact(dim, wanted, which, options);
-  if (found < 0)
-    throw KeyError(cat("sel: '", dim.name(), "' has no label near ", wanted.label(which), " (method='",
-                       method_name(options.method), '\'',
-                       options.tolerance ? cat(", tolerance=", number_text(*options.tolerance)) : "", ')'));
-  return found;
+// The position of each label.
+std::vector<std::int64_t> all_positions(const Dim& dim, const Coordinates& wanted, const LookupOptions& options) {
+  std::vector<std::int64_t> out;
+  if (options.method == Inexact::None) {
+    for (std::int64_t i = 0; i < wanted.count(); ++i) out.push_back(exact(dim, wanted, i));
+    return out;
+  }
+  check_inexact(dim, options.method);
+  const std::vector<std::int64_t> kinds = wanted.distinct().of;  // -1: a missing label, such as nan
+  for (std::int64_t i = 0; i < wanted.count(); ++i) {
+    out.push_back(kinds[std::size_t(i)] < 0 ? -1 : inexact(dim, wanted, i, options));
+    if (out.back() < 0)
+      throw KeyError(cat("sel: '", dim.name(), "' has no label near ", wanted.label(i), " (method='",
+                         method_name(options.method), '\'',
+                         options.tolerance ? cat(", tolerance=", number_text(*options.tolerance)) : "", ')'));
+  }
+  return out;
 }
 
 Slice range(const Dim& dim, const LabelRange& labels) {
@@ -138,9 +151,7 @@ Slice range(const Dim& dim, const LabelRange& labels) {
 }
 
 Index several(const Dim& dim, const SeveralLabels& wanted, const LookupOptions& options) {
-  std::vector<std::int64_t> found;
-  for (std::int64_t i = 0; i < wanted.labels->count(); ++i) found.push_back(position(dim, *wanted.labels, i, options));
-  const Array positions(found);
+  const Array positions(all_positions(dim, *wanted.labels, options));
   if (!wanted.points) return index_along(dim, constant(positions));
   return XVariable(constant(positions.reshape(wanted.points->first)), wanted.points->second);
 }
@@ -159,13 +170,13 @@ Index positions(const Dim& dim, const Labelled& labels, const LookupOptions& opt
     throw ValueError(cat("sel: \"", dim.name(),
                          "\" has no coordinates to look up labels in; isel takes positions, and "
                          "assign_coords gives coordinates"));
-  if (options.method != Inexact::None) check_inexact(dim, options.method);
   if (const auto* one = std::get_if<OneLabel>(&labels)) {
+    if (options.method != Inexact::None)
+      return XVariable(Operand::number(all_positions(dim, *one->label, options)[0]), {});
+    const auto found = dim.coordinates()->positions_of(*one->label, 0);
     // A label that repeats is all of its positions.
-    const auto found =
-        options.method == Inexact::None ? dim.coordinates()->positions_of(*one->label, 0) : std::vector<std::int64_t>();
     if (found.size() > 1) return index_along(dim, constant(Array(found)));
-    return XVariable(Operand::number(position(dim, *one->label, 0, options)), {});
+    return XVariable(Operand::number(only_one(dim, *one->label, 0, found)), {});
   }
   if (const auto* wanted = std::get_if<SeveralLabels>(&labels)) return several(dim, *wanted, options);
   return range(dim, std::get<LabelRange>(labels));

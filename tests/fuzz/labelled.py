@@ -298,10 +298,9 @@ class Generator:
             ends = [self.pick([None, self.near(self.pick(labels))]) for _ in range(2)]
             key = slice(*ends, self.pick([None, None, 1, 2, -1, -2]))
             index = value.indexes[name]
-            if index.dtype.kind == "M" and not (
-                index.is_monotonic_increasing or index.is_monotonic_decreasing
-            ):
-                return None  # pandas has rules of its own for dates that have no order
+            has_order = index.is_monotonic_increasing or index.is_monotonic_decreasing
+            if index.dtype.kind == "M" and (not has_order or ends == [None, None]):
+                return None  # pandas has rules of its own for these
         else:
             key = xr.DataArray([self.pick(labels) for _ in range(2)], dims="found")
             if "found" in value.dims:

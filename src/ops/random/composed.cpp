@@ -11,6 +11,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/random/compositions.hpp"
 #include "ops/random/derived.hpp"
+#include "ops/random/domain.hpp"
 #include "ops/random/lengths.hpp"
 #include "ops/random/state.hpp"
 #include "ops/registry.hpp"
@@ -184,9 +185,7 @@ const Composition& composition_named(std::string_view name) {
   if (const auto found = compositions().find(name); found != compositions().end()) return found->second;
   std::vector<std::string> names;
   for (auto& [each, of] : compositions()) names.emplace_back(each);
-  const std::string near = closest(name, names);
-  throw NotImplementedError(cat("random: the distribution `", name, "` is not implemented",
-                                near.empty() ? std::string() : cat("; did you mean ", near, "?")));
+  refuse_distribution(name, names);
 }
 
 namespace random {

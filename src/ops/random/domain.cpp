@@ -21,11 +21,15 @@ namespace bitale {
 using runtime::random::Column;
 using runtime::random::Distribution;
 
-const Distribution& distribution_named(std::string_view name) {
-  if (const Distribution* found = runtime::random::find_distribution(name)) return *found;
-  const std::string near = closest(name, random::distribution_names());
+void refuse_distribution(std::string_view name, const std::vector<std::string>& known) {
+  const std::string near = closest(name, known);
   throw NotImplementedError(cat("random: the distribution `", name, "` is not implemented",
                                 near.empty() ? std::string() : cat("; did you mean ", near, "?")));
+}
+
+const Distribution& distribution_named(std::string_view name) {
+  if (const Distribution* found = runtime::random::find_distribution(name)) return *found;
+  refuse_distribution(name, random::distribution_names());
 }
 
 const Domain& domain_named(std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Domain {
   bool of_rows = false;  // parameters are rows, along the last dimension
 };
 
+// NotImplementedError, with the nearest of these names.
+[[noreturn]] void refuse_distribution(std::string_view name, const std::vector<std::string>& known);
 // NotImplementedError, with a suggestion, for an unknown name.
 const runtime::random::Distribution& distribution_named(std::string_view name);
 // The domain of a distribution of NumPy's, or with "composed NAME" of a composition (ops/random_compositions).
