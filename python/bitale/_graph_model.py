@@ -10,7 +10,68 @@ from typing import Any
 from bitale import _core
 from bitale._core import Apply, Variable
 
-__all__ = ["GraphModel", "GraphModelNode", "GraphNode", "build_graph_model", "iter_graph_nodes"]
+__all__ = [
+    "GraphModel",
+    "GraphModelNode",
+    "GraphNode",
+    "build_graph_model",
+    "char_from_number",
+    "iter_graph_nodes",
+]
+
+
+def char_from_number(number: int) -> str:
+    """Write the number of a node in letters.
+
+    Parameters
+    ----------
+    number : int
+        Number of the node.
+
+    Returns
+    -------
+    str
+        A for 0, Z for 25, BA for 26.
+
+    Examples
+    --------
+    >>> bt.printing.char_from_number(27)
+    'BB'
+    """
+    text = ""
+    while True:
+        number, digit = divmod(number, 26)
+        text = chr(ord("A") + digit) + text
+        if not number:
+            return text
+
+
+class _Levels(Sequence[bool]):
+    """For each level above a record, whether it is the last operand there. Records share the levels that they have in
+    common, so that those of a deep graph take no more memory than its nodes."""
+
+    def __init__(self, above: _Levels | None = None, last: bool = False):
+        self._above, self._last = above, last
+        self._count: int = 0 if above is None else above._count + 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[bool]:
+        out, each = [], self
+        while each._above is not None:
+            out.append(each._last)
+            each = each._above
+        return reversed(out)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (list, _Levels)) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 @dataclasses.dataclass
@@ -28,7 +89,7 @@ class GraphNode:
         Whether the variable was met before.
     is_last_child : bool
         Whether it is the last operand of its node.
-    ancestor_is_last : list of bool
+    ancestor_is_last : sequence of bool
         The same of the variables above, from the root.
     parent_node : Apply, optional
         Node of which it is an operand.
@@ -54,7 +115,7 @@ class GraphNode:
     is_repeat: bool
     is_already_done: bool
     is_last_child: bool
-    ancestor_is_last: list[bool]
+    ancestor_is_last: Sequence[bool]
     parent_node: Apply | None
     inner_to_outer: dict[Variable, Variable] | None
     inner_graph_node: Apply | None
@@ -95,7 +156,7 @@ def iter_graph_nodes(
     parent_node: Apply | None = None,
     inner_graph_node: Apply | None = None,
     is_inner_graph_header: bool = False,
-    ancestor_is_last: list[bool] | None = None,
+    ancestor_is_last: Sequence[bool] | None = None,
     is_last_child: bool = True,
     node_keys: dict[Variable, str] | None = None,
     owner_keys: dict[Any, str] | None = None,
@@ -117,7 +178,7 @@ def iter_graph_nodes(
         Takes the variables whose ops have an inner graph.
     inner_to_outer, topo_order, profile, storage_map, parent_node, inner_graph_node, is_inner_graph_header : optional
         Fields of the records.
-    ancestor_is_last, is_last_child : list of bool, bool
+    ancestor_is_last, is_last_child : sequence of bool, bool
         Fields of the first record.
     node_keys, owner_keys : dict, optional
         Identifiers of variables and nodes, shared by several walks.
@@ -143,10 +204,13 @@ def iter_graph_nodes(
     node_keys = {} if node_keys is None else node_keys
     owner_keys = {} if owner_keys is None else owner_keys
     # What is to be met: the variable, the node above, whether it is the last operand, and the same of those above.
-    open_: list[tuple[Variable, Apply | None, bool, list[bool]]] = [
-        (var, parent_node, is_last_child, list(ancestor_is_last or []))
+    levels = _Levels()
+    for each_is_last in ancestor_is_last or ():
+        levels = _Levels(levels, each_is_last)
+    open_: list[tuple[Variable, Apply | None, bool, _Levels]] = [
+        (var, parent_node, is_last_child, levels)
     ]
-    start = len(ancestor_is_last or [])
+    start = len(levels)
     while open_:
         each, above, is_last, before = open_.pop()
         if depth != -1 and len(before) - start + _current_depth >= depth:
@@ -168,7 +232,7 @@ def iter_graph_nodes(
         yield record
         if node is None or is_header and met:
             continue
-        below = [*before, is_last]
+        below = _Levels(before, is_last)
         if met or (stop_on_name and each.name):
             yield dataclasses.replace(
                 record,
@@ -341,16 +405,24 @@ def build_graph_model(
     keys: dict[Variable, str] = {} if node_keys is None else node_keys
     owners: dict[Any, str] = {} if owner_keys is None else owner_keys
     done: dict[Any, str] = {}
-    used_ids: dict[Any, str] = {}
+    ids: dict[Any, int] = {}
     with_graphs: list[Variable] = []
 
     def label(var: Variable) -> str:
+        is_counted = id_type in ("CHAR", "int")
         text: str = _core.dprint_text(
-            var, depth=1, id_type=id_type, print_type=print_type, print_shape=print_shape,
+            var, depth=1, id_type="int" if is_counted else id_type, print_type=print_type, print_shape=print_shape,
             print_destroy_map=print_destroy_map, print_view_map=print_view_map,
-            print_op_info=print_op_info, print_inner_graphs=False, used_ids=used_ids,
+            print_op_info=print_op_info, print_inner_graphs=False,
         )  # fmt: skip
-        return text.split("\n", 1)[0]
+        line = text.split("\n", 1)[0]
+        if not is_counted:
+            return line
+        number = ids.setdefault(var if var.owner is None else var.owner, len(ids))
+        own = char_from_number(number) if id_type == "CHAR" else number
+        return line.replace(
+            "[id 0]", f"[id {own}]", 1
+        )  # the only node of a text of its own is the first
 
     def tree(root: Variable, **fields: Any) -> GraphModelNode:
         top = GraphModelNode("", "", "root")

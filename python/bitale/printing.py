@@ -11,6 +11,14 @@ from typing import Any, Callable
 from bitale._geography import absent
 from bitale import _core
 from bitale._core import latex
+from bitale._graph_model import (
+    GraphModel,
+    GraphModelNode,
+    GraphNode,
+    build_graph_model,
+    char_from_number,
+    iter_graph_nodes,
+)
 from bitale._picture import dot_text, html, node_times, pydotprint, without_names
 from bitale._pprinter import (
     ConstantPrinter,
@@ -69,18 +77,10 @@ __all__ = [
 
 pp = pprint
 
-_elsewhere = {
-    **dict.fromkeys(("profile", "profile_html"), "bitale.profile"),
-    **dict.fromkeys(
-        ("GraphModel", "GraphModelNode", "GraphNode", "build_graph_model", "iter_graph_nodes"),
-        "bitale._graph_model",
-    ),
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _elsewhere:  # few programs need these
-        return getattr(importlib.import_module(_elsewhere[name]), name)
+    if name in ("profile", "profile_html"):  # few programs need these
+        return getattr(importlib.import_module("bitale.profile"), name)
     return absent(__name__)(name)
 
 
@@ -233,32 +233,6 @@ def debugprint(
 
 
 dprint = debugprint
-
-
-def char_from_number(number: int) -> str:
-    """Write the number of a node in letters.
-
-    Parameters
-    ----------
-    number : int
-        Number of the node.
-
-    Returns
-    -------
-    str
-        A for 0, Z for 25, BA for 26.
-
-    Examples
-    --------
-    >>> bt.printing.char_from_number(27)
-    'BB'
-    """
-    text = ""
-    while True:
-        number, digit = divmod(number, 26)
-        text = chr(ord("A") + digit) + text
-        if not number:
-            return text
 
 
 def get_node_by_id(graphs: Any, target_var_id: str, id_types: str = "CHAR") -> Any:

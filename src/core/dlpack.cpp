@@ -35,6 +35,8 @@ void refuse_device(int device) {
                        device, ": copy it to the processor first"));
 }
 
+void refuse_null() { throw ValueError("from_dlpack: expected a tensor, got a null pointer"); }
+
 void require_exportable(const Array& array) {
   array.require_defined();
   if (array.object()) throw ValueError("to_dlpack: expected numbers, got an array that holds an object of the host");

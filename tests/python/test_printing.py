@@ -515,3 +515,16 @@ def test_graphs_as_trees():
     for _ in range(3000):
         long = pt.sin(long)
     assert len(bt.printing.build_graph_model(long, with_meta=False).flattened()) == 3001
+
+
+def test_records_of_a_deep_graph_share_their_levels():
+    """With a list of levels each, they would take 20 gigabytes."""
+    x = y = pt.dscalar("x")
+    depth = 70_000
+    for _ in range(depth):
+        y = pt.exp(y)
+    records = list(bt.printing.iter_graph_nodes(y))
+    assert len(records) == depth + 1 and records[-1].var is x
+    assert len(records[-1].ancestor_is_last) == depth
+    assert all(records[-1].ancestor_is_last) and records[1].ancestor_is_last == [True]
+    assert len(bt.printing.build_graph_model(y, with_meta=False).flattened()) == depth + 1

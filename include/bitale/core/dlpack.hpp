@@ -25,6 +25,7 @@ Code code_of(DType dtype);
 // TypeError for a code that no dtype has.
 DType dtype_of_code(int code, int bits, int lanes);
 [[noreturn, gnu::cold]] void refuse_device(int device);
+[[noreturn, gnu::cold]] void refuse_null();
 // ValueError for strides that are no whole numbers of elements, and for an array that holds an object.
 void require_exportable(const Array& array);
 // Compact strides where `strides` is null, in bytes.
@@ -79,10 +80,12 @@ Managed* to_dlpack(const Array& array) {
 }
 
 // An array of the tensor's memory, which belongs to it from now on: the deleter is called when no array needs it any
-// more, or before an error is thrown. ValueError for another device than the processor, TypeError for a dtype that
-// there is not.
+// more, or before an error is thrown. ValueError for a null pointer and for another device than the processor,
+// TypeError for a dtype that there is not.
 template <class Managed>
 Array from_dlpack(Managed* managed) {
+  if (!managed) [[unlikely]]
+    dlpack::refuse_null();
   const std::shared_ptr<void> owner(managed, [](void* owned) {
     auto* tensor = static_cast<Managed*>(owned);
     if (tensor && tensor->deleter) tensor->deleter(tensor);

@@ -91,6 +91,8 @@ TEST_CASE("the deleter is called when no array needs the memory") {
 
   auto* elsewhere = new Foreign(&deleted);
   elsewhere->managed.dl_tensor.device.device_type = kDLCUDA;
+  using Managed = std::remove_reference_t<decltype(elsewhere->managed)>;
+  CHECK_THROWS_WITH_AS(from_dlpack(static_cast<Managed*>(nullptr)), doctest::Contains("a null pointer"), ValueError);
   CHECK_THROWS_WITH_AS(from_dlpack(&elsewhere->managed), doctest::Contains("device type 2"), ValueError);
   CHECK(deleted == 2);
   auto* of_lanes = new Foreign(&deleted);
