@@ -100,7 +100,7 @@ if(BITALE_CLANG AND clang_version VERSION_GREATER_EQUAL 16)
     endif()
   endforeach()
   if(TEST clang.headers.libc++)  # GCC 12's standard library has no std::mdspan
-    set(mdspan ${CMAKE_CURRENT_BINARY_DIR}/generated/mdspan)
+    set(mdspan ${CMAKE_CURRENT_BINARY_DIR}/clang_mdspan)  # a file mdspan in generated/ would be the header <mdspan>
     add_test(NAME clang.mdspan COMMAND sh -c "${BITALE_CLANG} -std=c++23 -stdlib=libc++ -I${CMAKE_CURRENT_SOURCE_DIR}/include \
       ${CMAKE_CURRENT_SOURCE_DIR}/tests/consumer/mdspan.cpp -o ${mdspan} && ${mdspan}")
   endif()

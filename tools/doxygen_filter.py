@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A public header as Doxygen reads it: comments become documentation, and each function has the summary of its one
-description (python/src/reference, the records of src/ops/scalar and src/stats), before the comment that the header has for C++.
+"""A public header as Doxygen reads it: comments become documentation, each header is a topic with a page of its own, and
+each function has the summary of its one description (python/src/reference, the records of src/ops/scalar and src/stats),
+before the comment that the header has for C++.
 
 Usage: doxygen_filter.py HEADER. docs/Doxyfile calls it, in the root of the checkout.
 """
@@ -88,15 +89,95 @@ def _expanded(text: str) -> str:
     )
 
 
+# Of one letter before the name of a constructor: PyTensor's prefixes.
+_PREFIXES = {
+    "b": "int8",
+    "w": "int16",
+    "i": "int32",
+    "l": "int64",
+    "f": "float32",
+    "d": "float64",
+    "c": "complex64",
+    "z": "complex128",
+    "": "config.floatX",
+}
+_CONSTRUCTOR = re.compile(r"([bwilfdcz]?)(scalar|vector|matrix|row|col|tensor\d)(s?)$")
+
+
+def _constructor(name: str) -> str | None:
+    found = _CONSTRUCTOR.match(name.replace("matrices", "matrixs"))
+    if not found:
+        return None
+    kind = re.sub(r"tensor(\d)", r"tensor of \1 dimensions", found[2])
+    kind = {"col": "column"}.get(kind, kind)
+    what = (
+        f"{kind}s".replace("matrixs", "matrices")
+        .replace("tensor of", "tensors of")
+        .replace("dimensionss", "dimensions")
+    )
+    return (
+        f"Variables for {what} of {_PREFIXES[found[1]]}, one for each name."
+        if found[3]
+        else f"A variable for a {kind} of {_PREFIXES[found[1]]}."
+    )
+
+
+def _written_out(text: str) -> str:
+    """Macros over lists of names, as the declarations that they make: aliases, constructors, classes of errors."""
+    lists = {
+        name: re.findall(r"\bX\((\w+), (\w+)", items)
+        for name, items in re.findall(r"#define (\w+)\(X(?:, \.\.\.)?\)((?:.*\\\n)*.*)", text)
+    }
+
+    def aliases(match: re.Match[str]) -> str:
+        return "".join(
+            f"// The same as {of}.\n{match[1].replace('name', name, 1)};\n"
+            for name, of in lists[match[2]]
+        )
+
+    def constructors(match: re.Match[str]) -> str:
+        several, uses = (
+            match[1] == "Variables",
+            re.findall(r"(\w+)\(BITALE_DECLARE, (\w?)", match[2]),
+        )
+        takes = "const std::vector<std::string>& names" if several else "std::string name = {}"
+        return "".join(
+            f"// {_constructor(prefix + pair[several])}\n{match[1]} {prefix}{pair[several]}({takes});\n"
+            for use, prefix in uses
+            for pair in lists[use]
+        )
+
+    def error(match: re.Match[str]) -> str:
+        page = root / "docs/errors" / f"{match[1]}.md"
+        said = re.search(r"^`.*?\. (.*)", page.read_text(), re.M) if page.exists() else None
+        text = said[1] if said else match[3] or f"An error of kind {match[2]}."
+        return f"// {text}\nclass {match[1]} : public {match[2]} {{}};\n"
+
+    text = re.sub(
+        r"#define BITALE_DECLARE\(name, function\) \\\n  (.*\)) \{.*\}\n(\w+)\(BITALE_DECLARE\)\n#undef BITALE_DECLARE\n",
+        aliases,
+        text,
+    )
+    text = re.sub(
+        r"#define BITALE_DECLARE\(kind, kinds, prefix.*?\\\n  inline (Variables?) (?:.*\\\n)*.*\}\n((?:\w+\(BITALE_DECLARE.*\)\n)+)#undef BITALE_DECLARE\n",
+        constructors,
+        text,
+    )
+    return re.sub(r"^BITALE_ERROR\((\w+), (\w+)\)(?: *// (.*))?\n", error, text, flags=re.M)
+
+
 def _summary_of(line: str) -> str | None:
     found = _DECLARATION.match(line)
     is_declaration = found and not line.startswith(
         ("//", "return", " ", "#", "using", "typedef", "template")
     )
-    return summaries().get(found[1]) if found and is_declaration else None
+    if not found or not is_declaration:
+        return None
+    return summaries().get(found[1]) or _constructor(found[1])
 
 
 def filtered(text: str) -> str:
+    text = _written_out(text)
     if not re.search(
         r"^(#define BITALE_DECLARE\(name\) )?(Variables?|std::\w+<.*>) \w+\(", text, re.M
     ):
@@ -104,7 +185,7 @@ def filtered(text: str) -> str:
     lines = [line for line in _expanded(text).split("\n") if not line.startswith("// clang-format")]
     out: list[str] = []
     for line in lines:
-        if summary := _summary_of(line):
+        if (summary := _summary_of(line)) and f"// {summary}" not in out[-1:]:
             first = len(out)
             while first > 0 and out[first - 1].startswith("//"):
                 first -= 1
@@ -112,6 +193,61 @@ def filtered(text: str) -> str:
             out[first:first] = [f"// {summary}", *(["//"] if has_comment else [])]
         out.append(line)
     return _documented("\n".join(out))
+
+
+# Of each folder of include/bitale: a title, in the order in which a newcomer needs them.
+FOLDERS = {
+    "ops": "Functions of tensors",
+    "autodiff": "Derivatives",
+    "compile": "Compiled functions",
+    "core": "Arrays, dtypes, errors",
+    "stats": "Densities and transforms",
+    "sparse": "Sparse matrices",
+    "xtensor": "Dimensions with names",
+    "integrate": "Differential equations",
+    "printing": "Texts and pictures of graphs",
+    "graph": "Graphs, ops and types",
+    "rewriting": "Rewriting",
+    "link": "Linkers",
+    "program": "Inside: expressions of loops",
+    "runtime": "Inside: functions that compiled code calls",
+}
+
+
+def topic(text: str, folder: str, name: str) -> str:
+    """The header as a topic of its folder: what it declares is on the topic's page. The comment at its top gives the title,
+    which ends at the first mark of punctuation, and the description."""
+    if name == "bitale":  # the header of all headers
+        folders = (f"/// @defgroup folder_{key} {title}\n\n" for key, title in FOLDERS.items())
+        return "".join(folders) + text
+    comment = re.match(r"((?://.*\n)+)", text)
+    if not comment or folder not in FOLDERS:
+        return text
+    described = re.sub(r"^// ?", "", comment[1], flags=re.M).strip()
+    title = re.split(r"[:.,;](?:\s|$)", re.sub(r"\s+", " ", described))[0]
+    page = "".join(f"/// {line}\n" for line in described.split("\n"))
+    # A header that begins with the name of its class describes the class.
+    text = re.sub(rf"(?<=\n\n)(?=(?:class|struct)(?: \[\[\w+\]\])? {re.escape(title)}\b.*\{{)", page, text, count=1)
+    above = f"/// @defgroup {folder}_{name} {title}\n/// @ingroup folder_{folder}\n{page}\n"
+    # The outermost blocks of the namespace; what is within them belongs to the topic, too.
+    out: list[str] = []
+    opened: list[str] = []
+    lines = text[comment.end() :].split("\n")
+    for line, last in zip(lines, [*lines[2:], "", ""], strict=True):
+        # (A block of one line declares a class of another header.)
+        if re.match(r"namespace bitale[\w:]* \{$", line) and last != "}":
+            opened.append(line)
+            out += (
+                [line, f"/// @addtogroup {folder}_{name}", "/// @{", ""]
+                if len(opened) == 1
+                else [line]
+            )
+        elif re.match(r"\}  // namespace ", line) and opened:
+            opened.pop()
+            out += [line] if opened else ["/// @}", line]
+        else:
+            out.append(line)
+    return above + "\n".join(out)
 
 
 def _documented(text: str) -> str:
@@ -122,4 +258,7 @@ def _documented(text: str) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    print(filtered(path.read_text()) if path.suffix == ".hpp" else path.read_text(), end="")
+    text = path.read_text()
+    if path.suffix == ".hpp":
+        text = filtered(topic(text, path.parent.name, path.stem))
+    print(text, end="")
