@@ -323,9 +323,15 @@ void bind_checks(nb::module_& m) {
 }
 
 void bind_watchers(nb::module_& m) {
-  auto query = [](const NodeFinder& self, nb::handle, nb::handle op) {
+  auto query = [](const NodeFinder& self, nb::handle graph, nb::handle op) {
     if (auto* known = instance_of<OpObject>(op)) return self.query(*op_of(op, *known));
     if (nb::isinstance<nb::str>(op)) return self.query(nb::cast<std::string>(op));
+    if (PyCallable_Check(op.ptr())) {  // pt.exp, which is an op in PyTensor
+      std::vector<Apply> out;
+      for (nb::handle node : graph.attr("toposort")())
+        if (node.attr("op").equal(op)) out.push_back(nb::cast<Apply>(node));
+      return out;
+    }
     throw TypeError(cat("NodeFinder: expected an Op or the name of one, got ", shown(op)));
   };
   nb::class_<NodeFinder, Feature>(m, "NodeFinder", "Finds the nodes of an op.")

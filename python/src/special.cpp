@@ -42,7 +42,13 @@ void bind_special(nb::module_& m) {
   define(m, "kn", two(kn), "n"_a, "x"_a);
   define(m, "gammal", two(gammal), "k"_a, "x"_a);
   define(m, "gammau", two(gammau), "k"_a, "x"_a);
-  define(m, "chi2sf", two(chi2sf), "x"_a, "k"_a);
+  define(
+      m, "chi2sf",
+      [](const Like& x, const Like& k) {
+        warn_deprecated("chi2sf", "gammaincc(k / 2, x / 2)", PyExc_UserWarning);
+        return chi2sf(as_variable(x), as_variable(k));
+      },
+      "x"_a, "k"_a);
   define_both_of(
       m, "round", "a"_a,
       [](const Like& a, const Any& mode, int decimals) {

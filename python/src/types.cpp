@@ -14,6 +14,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "define.hpp"
+#include "deprecated.hpp"
 #include "hooks.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
@@ -320,6 +321,8 @@ void bind_types(nb::module_& m) {
       .def(
           "__init__",
           [](TensorTypeObject* self, const DTypeLike& dtype, Any shape, Any, Any broadcastable) {
+            if (!broadcastable.is_none())
+              warn_deprecated("TensorType's argument broadcastable", "shape", PyExc_DeprecationWarning);
             if (shape.is_none() == broadcastable.is_none())
               throw TypeError(shape.is_none()
                                   ? "TensorType: a shape is needed"

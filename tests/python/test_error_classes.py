@@ -18,6 +18,7 @@ from bitale.graph.rewriting.basic import (
     node_rewriter,
 )
 from bitale.graph.rewriting.db import RewriteDatabase, SequenceDB
+from bitale.tensor.basic import MakeVector
 from bitale.tensor.elemwise import DimShuffle
 from bitale.tensor.extra_ops import Repeat
 from bitale.tensor.linalg import QR, Schur
@@ -43,6 +44,7 @@ CALLS = {
     "set of a vector to an element": (lambda: pt.set_subtensor(v[0], v), TypeError),
     "an axis that is not there": (lambda: m.sum(axis=3), ValueError),
     "a repeated axis": (lambda: m.sum(axis=(0, 0)), ValueError),
+    "squeeze of a repeated axis": (lambda: m.squeeze((0, 0)), ValueError),
     "lengths of a product": (lambda: pt.dot(pt.dmatrix(shape=(2, 3)), pt.dmatrix(shape=(2, 3))), ValueError),
     "join of nothing": (lambda: pt.join(0), ValueError),
     "join of ranks": (lambda: pt.join(0, v, m), TypeError),
@@ -62,6 +64,7 @@ CALLS = {
     "a repeated dimension": (lambda: DimShuffle(input_ndim=1, new_order=(0, 0)), ValueError),
     "entries of indices": (lambda: Subtensor("a"), ValueError),
     "entries of changed indices": (lambda: IncSubtensor([None]), ValueError),
+    "floats in a vector of integers": (lambda: MakeVector("int64")(s), TypeError),
     "bounds of a slice": (lambda: pt.make_slice(object()), TypeError),
     "a vector as bound": (lambda: pt.make_slice(v), TypeError),
     "a dtype of a type": (lambda: TensorType("none", (None,)), TypeError),
@@ -118,8 +121,10 @@ def test_classes_of_errors(call):
 
 
 WARNINGS = {
+    "chi2sf": (lambda: pt.chi2sf(v, v), UserWarning),
     "ndim_supp": (lambda: RandomVariable("a", 0, dtype="float64"), FutureWarning),
     "ndims_params": (lambda: RandomVariable("a", ndims_params=[0], dtype="float64"), FutureWarning),
+    "broadcastable": (lambda: TensorType("float64", broadcastable=(True,)), DeprecationWarning),
     "shared": (lambda: bt.shared(np.ones(1), broadcastable=(True,)), DeprecationWarning),
     "taps that are None": (
         lambda: bt.scan(lambda x: x * 2, outputs_info=[{"initial": s, "taps": None}], n_steps=2),

@@ -1,13 +1,13 @@
 #include "ops/shapes/make_vector.hpp"
 
 #include "bitale/core/config.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -24,6 +24,9 @@ Apply MakeVector::make_node(std::span<const Variable> inputs) const {
   for (auto& input : inputs) {
     if (input.ndim() != 0)
       throw TypeError(cat("make_vector: expected scalars, got ", input.str(), " with ", input.ndim(), " dimensions"));
+    if (is_discrete(dtype) && !is_discrete(input.dtype()))
+      throw TypeError(cat("make_vector: ", input.str(), " has dtype ", dtype_name(input.dtype()),
+                          ", whose values don't fit ", dtype_name(dtype), "; cast it first"));
     // A constant is converted immediately, so that known lengths are visible as constants.
     const Array* value = input.constant();
     own.push_back(value && input.dtype() != dtype ? constant(value->astype(dtype)) : cast(input, dtype));
@@ -156,7 +159,7 @@ std::vector<Sample> make_vector_samples() {
           longer};
 }
 
-REGISTER_OP(MakeVector, "A vector made of scalars.", make_vector_samples);
+BITALE_REGISTER_OP(MakeVector, "A vector made of scalars.", make_vector_samples);
 
 }  // namespace
 
