@@ -10,10 +10,10 @@
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/program/expr.hpp"
 #include "define.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/elementwise/scalar_op.hpp"
-#include "program/expr.hpp"
 
 namespace bitale::python {
 

@@ -24,6 +24,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "define.hpp"
 #include "graph/evaluate.hpp"
 #include "hooks.hpp"
@@ -33,7 +34,6 @@
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/elementwise/scalar_op.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/registry.hpp"
 #include "python_op.hpp"
 #include "values.hpp"
 

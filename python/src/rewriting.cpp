@@ -15,6 +15,7 @@
 #include "bitale/compile/mode.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/registry.hpp"
 #include "bitale/printing/printing.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "bitale/rewriting/rules.hpp"
@@ -24,7 +25,6 @@
 #include "hooks.hpp"
 #include "instance.hpp"
 #include "ops/elementwise/elemwise.hpp"
-#include "ops/registry.hpp"
 #include "rewriters.hpp"
 
 namespace bitale::python {

@@ -5,8 +5,8 @@
 // So is a node whose pullback may not be linear: what it makes of a sum is not the sum of what it makes of the terms.
 #pragma once
 
+#include "bitale/core/flat_table.hpp"
 #include "bitale/graph/op.hpp"
-#include "core/flat_table.hpp"
 #include "graph/pointer_map.hpp"
 
 namespace bitale {

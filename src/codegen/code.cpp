@@ -10,10 +10,10 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "cache/claim.hpp"
 #include "codegen/background.hpp"
 #include "codegen/key.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::codegen {
 

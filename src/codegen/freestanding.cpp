@@ -5,8 +5,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "program/steps.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::codegen {
 

@@ -449,8 +449,9 @@ Profile Function::profile() const { return impl().profile(); }
 
 Profile Function::Impl::profile() const {
   if (!profiled)
-    throw ValueError(cat(name.empty() ? "function" : name,
-                         ": was compiled without a profile; pass profile=True, or set the flag `profile`"));
+    throw ValueError(
+        cat(name.empty() ? "function" : name,
+            ": was compiled without a profile; compile it with the option profile, or set the flag `profile`"));
   return profile_of(*profiled, {name, mode, report, times, build_time, *thunk});
 }
 

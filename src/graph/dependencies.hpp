@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bitale/core/flat_table.hpp"
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/op.hpp"
-#include "core/flat_table.hpp"
 
 namespace bitale {
 

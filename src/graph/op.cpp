@@ -9,6 +9,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/range.hpp"
+#include "core/keep_loaded.hpp"
 #include "graph/hash.hpp"
 
 namespace bitale {
@@ -40,11 +41,13 @@ std::size_t Op::hash() const {
 
 namespace {
 
-std::uint32_t number_of(const std::string& kind) {
+std::uint32_t number_of(const std::string& kind, const Op& op) {
   static auto& mutex = *new std::mutex;
   static auto& numbers = *new std::unordered_map<std::string, std::uint32_t>;
   std::lock_guard lock(mutex);
-  return numbers.try_emplace(kind, std::uint32_t(numbers.size() + 1)).first->second;
+  const auto [at, is_new] = numbers.try_emplace(kind, std::uint32_t(numbers.size() + 1));
+  if (is_new) keep_loaded(&typeid(op));
+  return at->second;
 }
 
 }  // namespace
@@ -52,7 +55,7 @@ std::uint32_t number_of(const std::string& kind) {
 std::uint32_t Op::kind() const {
   std::uint32_t known = kind_.value.load(std::memory_order_relaxed);
   if (known) return known;
-  known = number_of(kind_name());
+  known = number_of(kind_name(), *this);
   kind_.value.store(known, std::memory_order_relaxed);
   return known;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/flat_table.hpp"
+#include "bitale/core/flat_table.hpp"
 
 namespace bitale {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/lazy.hpp"
 #include "graph/pointer_map.hpp"
@@ -14,7 +15,6 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/guarded.hpp"
 #include "ops/control/inner_graph_queries.hpp"
-#include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale::link {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "bitale/runtime/functions.hpp"
 #include "program/accesses.hpp"
 #include "program/substitute.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::link {
 

@@ -11,13 +11,13 @@
 #include <optional>
 #include <set>
 
+#include "bitale/runtime/functions.hpp"
 #include "lowering/fuse_loops.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
 #include "lowering/straight_loop.hpp"
 #include "program/accesses.hpp"
 #include "program/rewrite.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::lowering {
 

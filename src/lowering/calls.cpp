@@ -4,8 +4,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "lowering/definitions.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::lowering {
 

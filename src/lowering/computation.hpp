@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bitale/graph/variable.hpp"
+#include "bitale/program/carry.hpp"
 #include "lowering/declarations.hpp"
-#include "program/carry.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {

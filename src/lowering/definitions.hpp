@@ -14,11 +14,11 @@
 #include <unordered_set>
 #include <vector>
 
+#include "bitale/ops/lowering.hpp"
 #include "lowering/by_node.hpp"
 #include "lowering/computation.hpp"
 #include "lowering/lengths.hpp"
 #include "lowering/lower.hpp"
-#include "ops/lowering.hpp"
 
 namespace bitale::lowering {
 

@@ -16,13 +16,13 @@
 #include <unordered_set>
 
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/strips.hpp"
 #include "program/accesses.hpp"
 #include "program/index_runs.hpp"
 #include "program/lane_order.hpp"
 #include "program/rewrite.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::lowering {
 

@@ -1,6 +1,6 @@
 #include "lowering/row_products.hpp"
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::lowering {
 

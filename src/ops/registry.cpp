@@ -1,11 +1,12 @@
 // The op registry, filled as op files are loaded.
-#include "ops/registry.hpp"
+#include "bitale/ops/registry.hpp"
 
 #include <algorithm>
 #include <mutex>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/keep_loaded.hpp"
 
 namespace bitale {
 
@@ -21,31 +22,42 @@ Registry& registry() {
   return *it;
 }
 
+std::vector<OpEntry>::const_iterator position_of(const std::vector<OpEntry>& entries, std::string_view name) {
+  return std::ranges::lower_bound(entries, name, {}, [](auto& entry) { return std::string_view(entry.name); });
+}
+
 }  // namespace
 
 RegisterOp::RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)(),
                        OpRef (*make)(const Attributes&)) {
+  keep_loaded(reinterpret_cast<const void*>(make));
   const std::lock_guard lock(registry().mutex);
   auto& entries = registry().entries;
-  const auto by_name = [](const OpEntry& entry, const std::string& key) { return entry.name < key; };
-  const auto found = std::lower_bound(entries.begin(), entries.end(), name, by_name);
+  const auto found = position_of(entries, name);
   if (found != entries.end() && found->name == name) throw InternalError(cat("two ops are called ", name));
   entries.insert(found, OpEntry{std::move(name), std::move(doc), samples, make});
 }
 
-const std::vector<OpEntry>& op_registry() { return registry().entries; }
+std::vector<OpEntry> op_registry() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().entries;
+}
 
 OpRef op_from(std::string_view name, const Attributes& attributes) {
-  for (auto& entry : op_registry())
-    if (entry.name == name) {
-      try {
-        return entry.make(attributes);
-      } catch (Error& error) {
-        error.add("op", std::string(name));
-        throw;
-      }
-    }
-  throw KeyError(cat("there is no op called ", name));
+  OpRef (*make)(const Attributes&) = nullptr;
+  {
+    const std::lock_guard lock(registry().mutex);
+    auto& entries = registry().entries;
+    const auto found = position_of(entries, name);
+    if (found != entries.end() && found->name == name) make = found->make;
+  }
+  if (!make) throw KeyError(cat("there is no op called ", name));
+  try {
+    return make(attributes);
+  } catch (Error& error) {
+    error.add("op", std::string(name));
+    throw;
+  }
 }
 
 }  // namespace bitale

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bitale/graph/variable.hpp"
-#include "ops/registry.hpp"
+#include "bitale/ops/registry.hpp"
 
 namespace bitale {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
-#include "ops/lowering.hpp"
-#include "program/expr.hpp"
+#include "bitale/ops/lowering.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale {
 

@@ -1,4 +1,4 @@
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 #include <algorithm>
 #include <bit>

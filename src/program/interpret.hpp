@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bitale/core/array.hpp"
-#include "program/carry.hpp"
-#include "program/expr.hpp"
+#include "bitale/program/carry.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <unordered_map>
 
-#include "core/flat_table.hpp"
-#include "program/expr.hpp"
+#include "bitale/core/flat_table.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program {
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 #include <sstream>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/rewriting/passes.hpp"
+#include "core/keep_loaded.hpp"
 
 namespace bitale::rewriting {
 
@@ -84,14 +86,16 @@ struct TopicEntry {
   const char* name;
   Topic topic;
 };
-std::vector<TopicEntry>& topics() {
-  static auto& list = *new std::vector<TopicEntry>;
-  return list;
-}
-
-std::vector<Pass>& passes() {
-  static auto& list = *new std::vector<Pass>;
-  return list;
+// What files declare while they are loaded. Once optdb exists, a library that is opened adds to it instead.
+struct Declared {
+  std::mutex mutex;
+  std::vector<TopicEntry> topics;
+  std::vector<Pass> passes;
+  bool is_taken = false;
+};
+Declared& declared() {
+  static auto& all = *new Declared;
+  return all;
 }
 
 // The entry of that name, or null.
@@ -120,14 +124,29 @@ void refuse_unknown(const std::vector<std::string>& asked, const std::vector<std
 
 }  // namespace
 
-RegisterRules::RegisterRules(const char* name, Topic topic) { topics().push_back({name, topic}); }
+RegisterRules::RegisterRules(const char* name, Topic topic) {
+  keep_loaded(reinterpret_cast<const void*>(topic));
+  {
+    const std::lock_guard lock(declared().mutex);
+    if (!declared().is_taken) return declared().topics.push_back({name, topic});
+  }
+  register_rules(topic);
+}
 
 RegisterPasses::RegisterPasses(std::initializer_list<Pass> list) {
-  passes().insert(passes().end(), list.begin(), list.end());
+  for (auto& pass : list) keep_loaded(reinterpret_cast<const void*>(pass.run));
+  {
+    const std::lock_guard lock(declared().mutex);
+    declared().passes.insert(declared().passes.end(), list.begin(), list.end());
+    if (!declared().is_taken) return;
+  }
+  for (auto& pass : list) register_pass(pass.name, pass.position, pass.tags, pass.run);
 }
 
 std::vector<Pass> registered_passes() {
-  std::vector<Pass> out = passes();
+  std::unique_lock lock(declared().mutex);
+  std::vector<Pass> out = declared().passes;
+  lock.unlock();
   std::sort(out.begin(), out.end(), [](auto& a, auto& b) { return a.position < b.position; });
   return out;
 }
@@ -268,16 +287,20 @@ OptDB& OptDB::instance() {
 
 OptDB::OptDB() {
   const TestValuesOff of_patterns;
+  std::unique_lock lock(declared().mutex);
+  declared().is_taken = true;
+  auto list = declared().topics;
+  const auto passes = declared().passes;
+  lock.unlock();
   for (auto& row : phase_table) {
     Tags tags{"fast_run"};
     if (row.in_fast_compile) tags.push_back("fast_compile");
     sequence_.add({std::string(row.name), row.position, tags, std::make_unique<EquilibriumDB>(), {}});
   }
-  for (auto& pass : registered_passes())
+  for (auto& pass : passes)
     sequence_.add({pass.name, pass.position, pass.tags, nullptr, {.rewrite = {.pass = pass.run}}});
   Discarded nothing;
   // Sorted by name, so that nothing depends on the order of static initialization.
-  auto list = topics();
   std::sort(list.begin(), list.end(), [](auto& a, auto& b) { return std::string_view(a.name) < b.name; });
   for (auto& entry : list) {
     Rules rules;

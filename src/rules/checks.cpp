@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/control/check_and_raise.hpp"
-#include "ops/registry.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "bitale/ops/from_attributes.hpp"
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
-#include "ops/from_attributes.hpp"
 #include "ops/linalg/blockwise.hpp"
 #include "ops/linalg/dot.hpp"
 #include "ops/shapes/dimshuffle.hpp"

@@ -1,6 +1,6 @@
 // Determinants and their logarithms, computed from the matrix's structure or from factors that are needed anyway.
+#include "bitale/ops/from_attributes.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/from_attributes.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "bitale/ops/contraction.hpp"
+#include "bitale/ops/from_attributes.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/range.hpp"
-#include "ops/from_attributes.hpp"
 #include "ops/indexing/advanced_subtensor.hpp"
 #include "rules/matrix_blocks.hpp"
 

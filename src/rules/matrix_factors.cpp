@@ -1,10 +1,10 @@
 // Factors and eigenvalues that follow from a matrix's structure: of diagonal matrices, and of products of factors.
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/from_attributes.hpp"
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/from_attributes.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

@@ -1,9 +1,9 @@
 // Shared factorizations: systems and determinants of the same general matrix, determinants next to decompositions,
 // tridiagonal systems, and batches of right sides with one matrix.
+#include "bitale/ops/from_attributes.hpp"
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
-#include "ops/from_attributes.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

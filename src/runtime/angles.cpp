@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::runtime {
 

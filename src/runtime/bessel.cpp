@@ -10,9 +10,9 @@
 #include <boost/math/special_functions/owens_t.hpp>
 #include <cmath>
 
+#include "bitale/runtime/functions.hpp"
 #include "core/limits.hpp"
 #include "runtime/boost_math.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/special.hpp"
 
 namespace bitale::runtime {

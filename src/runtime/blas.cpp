@@ -19,11 +19,11 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "core/library_folder.hpp"
 #include "runtime/added_variable.hpp"
 #include "runtime/blocks.hpp"
 #include "runtime/cblas.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/small_products.hpp"
 
 namespace bitale::runtime {

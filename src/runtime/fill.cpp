@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::runtime {
 

@@ -1,10 +1,11 @@
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 #include <map>
 #include <mutex>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/keep_loaded.hpp"
 
 namespace bitale::runtime {
 
@@ -24,9 +25,11 @@ Table& table() {
 
 RegisterFunctions::RegisterFunctions(std::initializer_list<RuntimeFunction> functions) {
   const std::lock_guard lock(table().mutex);
-  for (auto& function : functions)
+  for (auto& function : functions) {
+    keep_loaded(function.address);
     if (!table().rows.emplace(function.name, function).second)
       throw InternalError(cat("two runtime functions are called ", function.name));
+  }
 }
 
 const RuntimeFunction* find_function(std::string_view name) {

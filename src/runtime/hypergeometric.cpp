@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "bitale/runtime/functions.hpp"
 #include "core/limits.hpp"
 #include "runtime/boost_math.hpp"
 #include "runtime/digits.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/gauss_series.hpp"
 
 namespace bitale::runtime {

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "bitale/runtime/functions.hpp"
 #include "core/limits.hpp"
 #include "runtime/boost_math.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/incomplete_derivatives.hpp"
 #include "runtime/incomplete_large.hpp"
 

@@ -3,7 +3,7 @@
 // (huge ones, and those that are not positive), so the texts for LLVM cover no others.
 #include <cmath>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "runtime/special.hpp"
 
 namespace bitale::runtime {

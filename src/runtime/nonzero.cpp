@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::runtime {
 

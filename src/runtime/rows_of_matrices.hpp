@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::runtime {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "bitale/runtime/functions.hpp"
 #include "runtime/c_type.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <type_traits>
 
+#include "bitale/runtime/functions.hpp"
 #include "runtime/c_type.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <thread>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "runtime/pool.hpp"
 
 namespace bitale::runtime {

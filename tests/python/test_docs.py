@@ -52,7 +52,11 @@ def test_extending():
         execute(code, "extending.md", names)
     sources = "".join(
         (DOCS.parent / p).read_text()
-        for p in ("tests/cpp/ops/user_op_test.cpp", "examples/cpp/own_type.cpp")
+        for p in (
+            "tests/consumer/smooth.hpp",
+            "tests/consumer/plugin.cpp",
+            "examples/cpp/own_type.cpp",
+        )
     )
     for code in blocks("extending.md", "cpp"):
         assert code.strip() in sources
@@ -301,14 +305,21 @@ def test_each_class_of_errors_has_a_page():
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="Doxygen is not installed")
 def test_cpp_reference(tmp_path):
-    """Doxygen generates pages in which functions have the comments of the headers."""
+    """Doxygen generates a page of each header, by the folders' subjects, in which functions have their comments."""
     settings = f'@INCLUDE = docs/Doxyfile\nOUTPUT_DIRECTORY = "{tmp_path}"\n'
     ran = subprocess.run(
         ["doxygen", "-"], input=settings, cwd=DOCS.parent, capture_output=True, text=True
     )
     assert ran.returncode == 0 and "warning" not in ran.stderr, ran.stderr
-    text = (tmp_path / "html" / "namespacebitale.html").read_text()
-    assert "those of numpy.pad" in text and "The covariance matrix of the variables" in text
+    html = tmp_path / "html"
+    assert "those of numpy.pad" in (html / "group__ops__arrange.html").read_text()
+    assert (
+        "The covariance matrix of the variables"
+        in (html / "group__ops__statistics.html").read_text()
+    )
+    for header in DOCS.parent.glob("include/bitale/*/*.hpp"):
+        page = f"group_{header.parent.name}_{header.stem}".replace("_", "__")
+        assert (html / f"{page}.html").exists(), header
 
 
 def test_links_of_pages():

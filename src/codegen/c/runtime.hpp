@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::codegen::c {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::codegen::c {
 

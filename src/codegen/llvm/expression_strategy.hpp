@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "bitale/program/expr.hpp"
 #include "codegen/llvm/function_builder.hpp"
-#include "program/expr.hpp"
 
 namespace bitale::codegen {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
+#include "bitale/program/expr.hpp"
 #include "codegen/llvm/api.hpp"
-#include "program/expr.hpp"
 
 namespace bitale::codegen {
 

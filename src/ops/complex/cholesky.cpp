@@ -1,8 +1,8 @@
 // Cholesky factors of Hermitian positive definite matrices.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lapack.hpp"
 
@@ -89,8 +89,8 @@ std::vector<Sample> complex_cholesky_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexCholesky, "The Cholesky factor of a Hermitian positive definite matrix, as pairs.",
-            complex_cholesky_samples);
+BITALE_REGISTER_OP(ComplexCholesky, "The Cholesky factor of a Hermitian positive definite matrix, as pairs.",
+                   complex_cholesky_samples);
 
 }  // namespace
 

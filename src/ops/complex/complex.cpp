@@ -6,11 +6,11 @@
 #include "bitale/graph/range.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/elementwise/elemwise.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/scalar/record.hpp"
 
@@ -398,8 +398,9 @@ std::vector<Sample> complex_samples() {
   return out;
 }
 
-REGISTER_OP(AsPairs, "Complex numbers as real ones, with an axis of length 2 behind all others.", as_pairs_samples);
-REGISTER_OP(Complex, "Complex numbers out of their real and imaginary parts.", complex_samples);
+BITALE_REGISTER_OP(AsPairs, "Complex numbers as real ones, with an axis of length 2 behind all others.",
+                   as_pairs_samples);
+BITALE_REGISTER_OP(Complex, "Complex numbers out of their real and imaginary parts.", complex_samples);
 
 }  // namespace
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "bitale/ops/registry.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/complex/pairs.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/registry.hpp"
 
 namespace bitale {
 

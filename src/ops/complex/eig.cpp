@@ -1,8 +1,8 @@
 // Eigenvalues and eigenvectors of any matrix, real or complex: both are complex.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
@@ -76,7 +76,7 @@ std::vector<Sample> eig_samples() {
   return out;
 }
 
-REGISTER_OP(Eig, "Eigenvalues and eigenvectors of a real or complex matrix, as pairs.", eig_samples);
+BITALE_REGISTER_OP(Eig, "Eigenvalues and eigenvectors of a real or complex matrix, as pairs.", eig_samples);
 
 Apply eig_node(const char* who, const Operand& a, bool vectors) {
   const LocationScope here(a.where);

@@ -1,8 +1,8 @@
 // Eigenvalues and eigenvectors of Hermitian matrices.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
@@ -75,8 +75,9 @@ std::vector<Sample> complex_eigh_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexEigh, "Eigenvalues and eigenvectors of a Hermitian matrix, of which one triangle is read, as pairs.",
-            complex_eigh_samples);
+BITALE_REGISTER_OP(ComplexEigh,
+                   "Eigenvalues and eigenvectors of a Hermitian matrix, of which one triangle is read, as pairs.",
+                   complex_eigh_samples);
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // Pseudo-inverses and least squares of complex matrices.
 #include "ops/linalg/least_squares.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/matrix_functions.hpp"
 
@@ -115,9 +115,10 @@ std::vector<Sample> complex_lstsq_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexPinv, "The pseudo-inverse of a complex matrix, as pairs.", complex_pinv_samples);
-REGISTER_OP(ComplexLstsq, "Least squares of a complex matrix, as pairs: the solution, the rank, the singular values.",
-            complex_lstsq_samples);
+BITALE_REGISTER_OP(ComplexPinv, "The pseudo-inverse of a complex matrix, as pairs.", complex_pinv_samples);
+BITALE_REGISTER_OP(ComplexLstsq,
+                   "Least squares of a complex matrix, as pairs: the solution, the rank, the singular values.",
+                   complex_lstsq_samples);
 
 }  // namespace
 

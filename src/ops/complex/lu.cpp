@@ -2,9 +2,9 @@
 #include <numbers>
 
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
@@ -136,10 +136,12 @@ std::vector<Sample> complex_slogdet_samples() {
   return decomposition_samples(make_ref<ComplexSLogDet>(), {{3, 3}, {1, 1}, {0, 0}}, true);
 }
 
-REGISTER_OP(ComplexLUFactor, "The LU factors of a complex matrix in one, as pairs, and the rows that were exchanged.",
-            complex_lu_samples);
-REGISTER_OP(ComplexSLogDet, "The direction of the determinant of a complex matrix, and the logarithm of its size.",
-            complex_slogdet_samples);
+BITALE_REGISTER_OP(ComplexLUFactor,
+                   "The LU factors of a complex matrix in one, as pairs, and the rows that were exchanged.",
+                   complex_lu_samples);
+BITALE_REGISTER_OP(ComplexSLogDet,
+                   "The direction of the determinant of a complex matrix, and the logarithm of its size.",
+                   complex_slogdet_samples);
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // QR decompositions of complex matrices, unitary times triangular, with and without pivoting. R's diagonal is real.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
@@ -124,8 +124,8 @@ std::vector<Sample> complex_qr_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexQR, "A complex matrix as a unitary one times an upper triangular one, as pairs.",
-            complex_qr_samples);
+BITALE_REGISTER_OP(ComplexQR, "A complex matrix as a unitary one times an upper triangular one, as pairs.",
+                   complex_qr_samples);
 
 }  // namespace
 

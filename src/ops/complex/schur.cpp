@@ -1,8 +1,8 @@
 // Schur forms of complex matrices, which are triangular.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
@@ -31,7 +31,7 @@ class ComplexSchur final : public ComplexDecomposition {
     constexpr const char* names[] = {"", "lhp", "rhp", "iuc", "ouc"};
     for (int k = 0; k < 5; ++k)
       if (sort == names[k]) return {k};
-    throw ValueError(cat("schur: expected sort None, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
+    throw ValueError(cat("schur: expected no sort, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
   }
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
@@ -52,8 +52,9 @@ std::vector<Sample> complex_schur_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexSchur, "A complex matrix as a unitary one, a triangular one and the first one's adjoint, as pairs.",
-            complex_schur_samples);
+BITALE_REGISTER_OP(ComplexSchur,
+                   "A complex matrix as a unitary one, a triangular one and the first one's adjoint, as pairs.",
+                   complex_schur_samples);
 
 }  // namespace
 

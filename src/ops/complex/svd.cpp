@@ -1,8 +1,8 @@
 // Singular value decompositions of complex matrices.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
@@ -105,7 +105,7 @@ std::vector<Sample> complex_svd_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexSVD, "The singular value decomposition of a complex matrix, as pairs.", complex_svd_samples);
+BITALE_REGISTER_OP(ComplexSVD, "The singular value decomposition of a complex matrix, as pairs.", complex_svd_samples);
 
 }  // namespace
 

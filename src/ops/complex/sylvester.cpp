@@ -1,8 +1,8 @@
 // Sylvester's equation of complex matrices.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/matrix_functions.hpp"
 
@@ -65,8 +65,9 @@ std::vector<Sample> complex_sylvester_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexSolveSylvester, "The solution of A X + X B = Q of complex matrices, as pairs, by Schur forms.",
-            complex_sylvester_samples);
+BITALE_REGISTER_OP(ComplexSolveSylvester,
+                   "The solution of A X + X B = Q of complex matrices, as pairs, by Schur forms.",
+                   complex_sylvester_samples);
 
 }  // namespace
 

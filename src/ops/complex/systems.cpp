@@ -1,8 +1,8 @@
 // Systems of equations with complex matrices, general and triangular ones.
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lapack.hpp"
 #include "runtime/lu.hpp"
@@ -159,10 +159,11 @@ std::vector<Sample> complex_solve_triangular_samples() {
   return out;
 }
 
-REGISTER_OP(ComplexSolve, "The solution of a general system of complex equations, as pairs, by LU factors.",
-            complex_solve_samples);
-REGISTER_OP(ComplexSolveTriangular, "The solution of a system of complex equations with a triangular matrix, as pairs.",
-            complex_solve_triangular_samples);
+BITALE_REGISTER_OP(ComplexSolve, "The solution of a general system of complex equations, as pairs, by LU factors.",
+                   complex_solve_samples);
+BITALE_REGISTER_OP(ComplexSolveTriangular,
+                   "The solution of a system of complex equations with a triangular matrix, as pairs.",
+                   complex_solve_triangular_samples);
 
 Variable solve_columns(const Ref<const MatrixOp>& op, const Variable& a, const Variable& b, int b_ndim) {
   const auto [left, right] = in_common_dtype(a, b);

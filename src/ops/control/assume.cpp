@@ -3,10 +3,10 @@
 #include "bitale/ops/assume.hpp"
 
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -111,8 +111,8 @@ std::vector<Sample> assume_samples() {
   return out;
 }
 
-REGISTER_OP(SpecifyAssumptions, "Its input, with facts stated of it as a matrix: diagonal, positive definite, ...",
-            assume_samples);
+BITALE_REGISTER_OP(SpecifyAssumptions,
+                   "Its input, with facts stated of it as a matrix: diagonal, positive definite, ...", assume_samples);
 
 }  // namespace
 

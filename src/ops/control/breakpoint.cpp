@@ -2,9 +2,9 @@
 
 #include "bitale/core/breakpoint.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/replay.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -72,7 +72,8 @@ std::vector<Sample> breakpoint_samples() {
            {Array(false), sample_values(DType::Float64, {2, 3}), Array(3.0).astype(DType::Int32)}}};
 }
 
-REGISTER_OP(PdbBreakpoint, "The inputs after a condition; a debugger is entered when that holds.", breakpoint_samples);
+BITALE_REGISTER_OP(PdbBreakpoint, "The inputs after a condition; a debugger is entered when that holds.",
+                   breakpoint_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -5,12 +5,12 @@
 
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -178,7 +178,8 @@ std::vector<Sample> check_and_raise_samples() {
           {assertion->make_node({{s, b}}), {Array(0.5), Array(true)}}};
 }
 
-REGISTER_OP(CheckAndRaise, "The input; an error when one of the conditions does not hold.", check_and_raise_samples);
+BITALE_REGISTER_OP(CheckAndRaise, "The input; an error when one of the conditions does not hold.",
+                   check_and_raise_samples);
 
 }  // namespace
 }  // namespace bitale

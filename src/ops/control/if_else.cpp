@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "bitale/ops/ifelse.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/complex/complex.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -251,7 +251,8 @@ std::vector<Sample> if_else_samples() {
   };
 }
 
-REGISTER_OP(IfElse, "One of two lists of tensors, as a scalar says; only what it gives is computed.", if_else_samples);
+BITALE_REGISTER_OP(IfElse, "One of two lists of tensors, as a scalar says; only what it gives is computed.",
+                   if_else_samples);
 
 }  // namespace
 }  // namespace bitale

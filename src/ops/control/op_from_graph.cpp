@@ -11,6 +11,7 @@
 #include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/hash.hpp"
@@ -18,7 +19,6 @@
 #include "ops/analysis/support_masks.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/control/inner_graph_queries.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -505,8 +505,8 @@ std::vector<Sample> op_from_graph_samples() {
   return out;
 }
 
-REGISTER_OP_MADE_BY(OpFromGraph, make_op_from_graph, "An op that is defined by a graph of other ops.",
-                    op_from_graph_samples);
+BITALE_REGISTER_OP_MADE_BY(OpFromGraph, make_op_from_graph, "An op that is defined by a graph of other ops.",
+                           op_from_graph_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/lowering.hpp"
+#include "bitale/ops/registry.hpp"
 #include "core/handler.hpp"
 #include "graph/replay.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -121,7 +121,7 @@ std::vector<Sample> print_samples() {
           {op->make_node({{s}}), {Array(3.0).astype(DType::Int8)}}};
 }
 
-REGISTER_OP(Print, "The input, which is printed when it is computed.", print_samples);
+BITALE_REGISTER_OP(Print, "The input, which is printed when it is computed.", print_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -10,6 +10,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "graph/wide_literals.hpp"
@@ -17,7 +18,6 @@
 #include "ops/array_loops.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 
 namespace bitale {
 

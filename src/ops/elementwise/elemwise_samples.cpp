@@ -5,8 +5,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/elementwise/elemwise.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -135,7 +135,8 @@ OpRef make_elemwise(const Attributes& attributes) {
                             optional_attribute<int>(attributes, "inplace").value_or(-1));
 }
 
-REGISTER_OP_MADE_BY(Elemwise, make_elemwise, "A scalar function of each element, with broadcasting.", elemwise_samples);
+BITALE_REGISTER_OP_MADE_BY(Elemwise, make_elemwise, "A scalar function of each element, with broadcasting.",
+                           elemwise_samples);
 
 }  // namespace
 

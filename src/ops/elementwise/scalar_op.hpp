@@ -12,8 +12,8 @@
 #include "bitale/core/dtype.hpp"
 #include "bitale/graph/complex.hpp"
 #include "bitale/graph/variable.hpp"
+#include "bitale/program/expr.hpp"
 #include "core/unique_name.hpp"
-#include "program/expr.hpp"
 
 namespace bitale {
 

@@ -315,8 +315,8 @@ std::vector<Sample> advanced_inc_subtensor_samples() {
   return out;
 }
 
-REGISTER_OP(AdvancedIncSubtensor, "A copy of a tensor with elements, by integer tensors, increased or replaced.",
-            advanced_inc_subtensor_samples);
+BITALE_REGISTER_OP(AdvancedIncSubtensor, "A copy of a tensor with elements, by integer tensors, increased or replaced.",
+                   advanced_inc_subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

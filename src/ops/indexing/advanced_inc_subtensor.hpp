@@ -5,9 +5,9 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "graph/support.hpp"
 #include "ops/inplace.hpp"
-#include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

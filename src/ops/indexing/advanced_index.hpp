@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bitale/ops/lowering.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

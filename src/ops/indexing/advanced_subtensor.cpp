@@ -150,7 +150,7 @@ std::vector<Sample> advanced_subtensor_samples() {
   return out;
 }
 
-REGISTER_OP(AdvancedSubtensor, "Elements or rows of a tensor, by integer tensors.", advanced_subtensor_samples);
+BITALE_REGISTER_OP(AdvancedSubtensor, "Elements or rows of a tensor, by integer tensors.", advanced_subtensor_samples);
 
 }  // namespace
 

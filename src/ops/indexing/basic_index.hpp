@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/indexing/slice_arithmetic.hpp"
-#include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

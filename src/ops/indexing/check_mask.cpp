@@ -2,9 +2,9 @@
 
 #include <numeric>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/shapes/alloc.hpp"
 
@@ -127,8 +127,8 @@ std::vector<Sample> check_mask_samples() {
            {sample_values(DType::Float64, {2, 3}), sample_values(DType::Bool, {2})}}};
 }
 
-REGISTER_OP(CheckMask, "The input, when a mask is as long as what it masks; an IndexError when it is not.",
-            check_mask_samples);
+BITALE_REGISTER_OP(CheckMask, "The input, when a mask is as long as what it masks; an IndexError when it is not.",
+                   check_mask_samples);
 
 }  // namespace
 

@@ -157,8 +157,8 @@ std::vector<Sample> inc_subtensor_samples() {
   return out;
 }
 
-REGISTER_OP(IncSubtensor, "A copy of a tensor with a part, by integers and slices, increased or replaced.",
-            inc_subtensor_samples);
+BITALE_REGISTER_OP(IncSubtensor, "A copy of a tensor with a part, by integers and slices, increased or replaced.",
+                   inc_subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -1,9 +1,9 @@
 #include "ops/indexing/nonzero.hpp"
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/indexing/check_mask.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/shapes/dimshuffle.hpp"
 #include "runtime/nonzero.hpp"
@@ -127,7 +127,7 @@ std::vector<Sample> nonzero_samples() {
   return out;
 }
 
-REGISTER_OP(Nonzero, "The row-major numbers of the elements that are true, increasing.", nonzero_samples);
+BITALE_REGISTER_OP(Nonzero, "The row-major numbers of the elements that are true, increasing.", nonzero_samples);
 
 }  // namespace
 

@@ -2,14 +2,14 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "bitale/ops/segments.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/indexing/segment_sum.hpp"
 #include "ops/linalg/blockwise.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -154,8 +154,9 @@ std::vector<Sample> segment_scatter_samples() {
   return out;
 }
 
-REGISTER_OP(SegmentScatter, "Sums of the elements of consecutive parts of a vector, at the columns of each part's row.",
-            segment_scatter_samples);
+BITALE_REGISTER_OP(SegmentScatter,
+                   "Sums of the elements of consecutive parts of a vector, at the columns of each part's row.",
+                   segment_scatter_samples);
 
 }  // namespace
 

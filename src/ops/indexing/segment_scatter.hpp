@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
-#include "ops/from_attributes.hpp"
+#include "bitale/ops/from_attributes.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

@@ -6,12 +6,12 @@
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/gradient_control.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/segments.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/array_loops.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -292,8 +292,8 @@ std::vector<Sample> segment_samples() {
   return out;
 }
 
-REGISTER_OP(SegmentSum, "Sums over consecutive parts of the first dimension, whose bounds are a vector.",
-            segment_samples);
+BITALE_REGISTER_OP(SegmentSum, "Sums over consecutive parts of the first dimension, whose bounds are a vector.",
+                   segment_samples);
 
 }  // namespace
 

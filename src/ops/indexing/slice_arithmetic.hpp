@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "bitale/program/expr.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/indexing/index_pattern.hpp"
-#include "program/expr.hpp"
 
 namespace bitale {
 

@@ -107,7 +107,7 @@ std::vector<Sample> subtensor_samples() {
   return out;
 }
 
-REGISTER_OP(Subtensor, "Part of a tensor, by integers and slices.", subtensor_samples);
+BITALE_REGISTER_OP(Subtensor, "Part of a tensor, by integers and slices.", subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
-#include "ops/lowering.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batched_graph.hpp"
-#include "ops/lowering.hpp"
 #include "ops/own_error.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale {
 
@@ -616,8 +616,8 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP_MADE_BY(Blockwise, make_blockwise,
-                    "An op on vectors or matrices, its core, applied to each of a batch of them.", samples);
+BITALE_REGISTER_OP_MADE_BY(Blockwise, make_blockwise,
+                           "An op on vectors or matrices, its core, applied to each of a batch of them.", samples);
 
 }  // namespace
 

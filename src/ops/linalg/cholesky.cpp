@@ -1,16 +1,16 @@
 // Cholesky factors of symmetric positive definite matrices.
 #include <cmath>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/cholesky_gradient.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
 
 namespace bitale {
@@ -135,8 +135,9 @@ std::vector<Sample> cholesky_samples() {
   return out;
 }
 
-REGISTER_OP(Cholesky, "The Cholesky factor of a symmetric positive definite matrix, of which one triangle is read.",
-            cholesky_samples);
+BITALE_REGISTER_OP(Cholesky,
+                   "The Cholesky factor of a symmetric positive definite matrix, of which one triangle is read.",
+                   cholesky_samples);
 
 }  // namespace
 

@@ -3,9 +3,9 @@
 
 #include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 #include "runtime/cholesky_gradient.hpp"
@@ -110,9 +110,9 @@ std::vector<Sample> cholesky_gradient_samples() {
   return out;
 }
 
-REGISTER_OP(CholeskyGradient,
-            "The cotangent of a matrix's lower triangle, of its Cholesky factor and that one's cotangent.",
-            cholesky_gradient_samples);
+BITALE_REGISTER_OP(CholeskyGradient,
+                   "The cotangent of a matrix's lower triangle, of its Cholesky factor and that one's cotangent.",
+                   cholesky_gradient_samples);
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 
 #include "bitale/core/array.hpp"
 #include "bitale/graph/variable.hpp"
-#include "ops/lowering.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

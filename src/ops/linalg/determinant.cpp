@@ -1,13 +1,13 @@
 // Determinants, and their signs and logarithms.
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/lu.hpp"
 
 namespace bitale {
@@ -155,9 +155,9 @@ std::vector<Sample> determinant_samples() {
   return out;
 }
 
-REGISTER_OP(Det, "The determinant of a matrix, by LU factors with partial pivoting.", determinant_samples<Det>);
-REGISTER_OP(SLogDet, "The sign of the determinant of a matrix, and the logarithm of its absolute value.",
-            determinant_samples<SLogDet>);
+BITALE_REGISTER_OP(Det, "The determinant of a matrix, by LU factors with partial pivoting.", determinant_samples<Det>);
+BITALE_REGISTER_OP(SLogDet, "The sign of the determinant of a matrix, and the logarithm of its absolute value.",
+                   determinant_samples<SLogDet>);
 
 const Variable& matrices(const char* who, const Operand& a) {
   if (a.ndim() < 2)

@@ -5,6 +5,7 @@
 
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/contraction.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -13,7 +14,6 @@
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/linalg/dot_arrays.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/shapes/dimshuffle.hpp"
 #include "runtime/blas.hpp"
@@ -32,7 +32,7 @@ std::string shape_text(const Dims& shape) {
 std::string transpose_hint(std::string_view which, const Variable& matrix) {
   const std::string& name = matrix.name();
   return cat("the transpose of the ", which, " argument would fit",
-             name.empty() ? "" : cat("; did you mean ", name, ".T?"));
+             name.empty() ? "" : cat("; did you mean transpose(", name, ")?"));
 }
 
 // The summed dimensions must agree; a hint names a matrix whose transpose would fit. While the graph is built, the

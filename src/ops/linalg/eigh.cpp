@@ -1,14 +1,14 @@
 // Eigenvalues and eigenvectors of symmetric matrices.
 #include <cmath>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -150,9 +150,10 @@ std::vector<Sample> eigen_samples() {
   return out;
 }
 
-REGISTER_OP(Eigh, "Eigenvalues and eigenvectors of a symmetric matrix, of which one triangle is read.",
-            eigen_samples<Eigh>);
-REGISTER_OP(Eigvalsh, "Eigenvalues of a symmetric matrix, of which one triangle is read.", eigen_samples<Eigvalsh>);
+BITALE_REGISTER_OP(Eigh, "Eigenvalues and eigenvectors of a symmetric matrix, of which one triangle is read.",
+                   eigen_samples<Eigh>);
+BITALE_REGISTER_OP(Eigvalsh, "Eigenvalues of a symmetric matrix, of which one triangle is read.",
+                   eigen_samples<Eigvalsh>);
 
 // The symmetric matrix with the eigenvalues of a v = w b v, and the Cholesky factor of b.
 std::pair<Variable, Variable> standard_form(const char* who, const Operand& left, const Operand& right, bool lower) {

@@ -2,14 +2,14 @@
 #include <cmath>
 #include <iterator>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/expm_derivative.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "program/math/math.hpp"
 #include "runtime/expm.hpp"
@@ -198,8 +198,8 @@ std::vector<Sample> complex_expm_samples() {
   return decomposition_samples(make_ref<ComplexExpm>(), {{3, 3}, {1, 1}, {0, 0}}, true);
 }
 
-REGISTER_OP(Expm, "The exponential of a matrix, by scaling, a rational approximant and squaring.", expm_samples);
-REGISTER_OP(ComplexExpm, "The exponential of a complex matrix, as pairs.", complex_expm_samples);
+BITALE_REGISTER_OP(Expm, "The exponential of a matrix, by scaling, a rational approximant and squaring.", expm_samples);
+BITALE_REGISTER_OP(ComplexExpm, "The exponential of a complex matrix, as pairs.", complex_expm_samples);
 
 }  // namespace
 

@@ -1,13 +1,13 @@
 #include "ops/linalg/expm_derivative.hpp"
 
 #include "bitale/ops/contraction.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/expm.hpp"
 
@@ -185,11 +185,11 @@ std::vector<Sample> complex_expm_derivative_samples() {
   return derivative_samples(make_ref<ComplexExpmDerivative>(), true);
 }
 
-REGISTER_OP(ExpmDerivative, "A derivative of the exponential of a matrix, along each of several directions.",
-            expm_derivative_samples);
-REGISTER_OP(ComplexExpmDerivative,
-            "A derivative of the exponential of a complex matrix, as pairs, along each of several directions.",
-            complex_expm_derivative_samples);
+BITALE_REGISTER_OP(ExpmDerivative, "A derivative of the exponential of a matrix, along each of several directions.",
+                   expm_derivative_samples);
+BITALE_REGISTER_OP(ComplexExpmDerivative,
+                   "A derivative of the exponential of a complex matrix, as pairs, along each of several directions.",
+                   complex_expm_derivative_samples);
 
 }  // namespace
 

@@ -1,13 +1,13 @@
 // Generalized Schur forms of pairs of matrices, real or complex.
 #include <algorithm>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
 #include "ops/option_names.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 #include "runtime/complex_decompositions.hpp"
@@ -21,7 +21,7 @@ std::int64_t sort_number(const std::string& sort) {
   constexpr const char* names[] = {"", "lhp", "rhp", "iuc", "ouc"};
   for (int k = 0; k < 5; ++k)
     if (sort == names[k]) return k;
-  throw ValueError(cat("qz: expected sort None, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
+  throw ValueError(cat("qz: expected no sort, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
 }
 
 Variables without_derivative(const Apply& node, std::span<const Variable> cotangents, const char* why) {
@@ -134,10 +134,12 @@ std::vector<Sample> samples_of(const Dims& tail) {
 std::vector<Sample> qz_samples() { return samples_of<QZ>({}); }
 std::vector<Sample> complex_qz_samples() { return samples_of<ComplexQZ>({2}); }
 
-REGISTER_OP(QZ, "Two matrices as an orthogonal one, a quasi-triangular or triangular one, and another orthogonal one.",
-            qz_samples);
-REGISTER_OP(ComplexQZ, "Two complex matrices as a unitary one, a triangular one, and another unitary one, as pairs.",
-            complex_qz_samples);
+BITALE_REGISTER_OP(
+    QZ, "Two matrices as an orthogonal one, a quasi-triangular or triangular one, and another orthogonal one.",
+    qz_samples);
+BITALE_REGISTER_OP(ComplexQZ,
+                   "Two complex matrices as a unitary one, a triangular one, and another unitary one, as pairs.",
+                   complex_qz_samples);
 
 }  // namespace
 

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "core/float_limits.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/least_squares.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/matrix_functions.hpp"
 
@@ -209,8 +209,9 @@ std::vector<Sample> lstsq_samples() {
   return out;
 }
 
-REGISTER_OP(MatrixPinv, "The pseudo-inverse of Moore and Penrose, by singular values.", pinv_samples);
-REGISTER_OP(Lstsq, "The least-squares solution of least norm, the rank, and the singular values.", lstsq_samples);
+BITALE_REGISTER_OP(MatrixPinv, "The pseudo-inverse of Moore and Penrose, by singular values.", pinv_samples);
+BITALE_REGISTER_OP(Lstsq, "The least-squares solution of least norm, the rank, and the singular values.",
+                   lstsq_samples);
 
 }  // namespace
 

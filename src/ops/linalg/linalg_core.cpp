@@ -3,11 +3,11 @@
 #include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "core/float_limits.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "runtime/blas.hpp"
 #include "runtime/decompositions.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/matrix_functions.hpp"
 
 namespace bitale {

@@ -9,9 +9,9 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/structure.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "ops/linalg/blockwise.hpp"
 #include "ops/linalg/core_lengths.hpp"
-#include "ops/lowering.hpp"
 
 namespace bitale {
 

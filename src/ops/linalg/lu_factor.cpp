@@ -2,17 +2,17 @@
 // factors.
 #include <algorithm>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale {
 
@@ -195,8 +195,8 @@ std::vector<Sample> pivot_samples() {
   return out;
 }
 
-REGISTER_OP(LUFactor, "The LU factors of a matrix in one, and the rows that were exchanged.", lu_samples);
-REGISTER_OP(PivotToPermutations, "The permutation of rows that the pivots of LU factors make.", pivot_samples);
+BITALE_REGISTER_OP(LUFactor, "The LU factors of a matrix in one, and the rows that were exchanged.", lu_samples);
+BITALE_REGISTER_OP(PivotToPermutations, "The permutation of rows that the pivots of LU factors make.", pivot_samples);
 
 }  // namespace
 

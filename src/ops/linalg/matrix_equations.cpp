@@ -1,13 +1,13 @@
 // Sylvester's and Lyapunov's equations.
 #include "bitale/ops/contraction.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/matrix_functions.hpp"
 
@@ -88,7 +88,7 @@ std::vector<Sample> sylvester_samples() {
   return out;
 }
 
-REGISTER_OP(SolveSylvester, "The solution of A X + X B = Q, by Schur forms.", sylvester_samples);
+BITALE_REGISTER_OP(SolveSylvester, "The solution of A X + X B = Q, by Schur forms.", sylvester_samples);
 
 }  // namespace
 

@@ -196,7 +196,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
   }
   if (axis.size() > 2 && !name && !number) return sqrt(sum(squares(x), Axes{axis}, keepdims));
   if (axis.size() != 2)
-    throw ValueError(cat("norm: expected one or two axes, got ", axis.size(), "; ord=None is of all elements"));
+    throw ValueError(cat("norm: expected one or two axes, got ", axis.size(), "; without ord, it is of all elements"));
   if (axis[0] == axis[1]) throw ValueError("norm: the two axes are the same");
   const auto kept = [&](Variable out) {
     if (!keepdims) return out;

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
 #include "ops/option_names.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -211,7 +211,8 @@ std::vector<Sample> qr_samples() {
   return out;
 }
 
-REGISTER_OP(QR, "A matrix as an orthogonal one times an upper triangular one, by Householder reflections.", qr_samples);
+BITALE_REGISTER_OP(QR, "A matrix as an orthogonal one times an upper triangular one, by Householder reflections.",
+                   qr_samples);
 
 }  // namespace
 

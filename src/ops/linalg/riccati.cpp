@@ -1,13 +1,13 @@
 // Riccati's equations, discrete and continuous, of real and of complex matrices. The ops of complex matrices are on
 // pairs of real numbers.
 #include "runtime/riccati.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -199,15 +199,17 @@ std::vector<Sample> riccati_samples() {
   return out;
 }
 
-REGISTER_OP(SolveDiscreteARE, "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
-            (riccati_samples<SolveDiscreteARE, false>));
-REGISTER_OP(SolveContinuousARE,
-            "The stabilising solution of the continuous algebraic Riccati equation, by the Hamiltonian's Schur form.",
-            (riccati_samples<SolveContinuousARE, false>));
-REGISTER_OP(ComplexSolveDiscreteARE, "The same of the discrete equation of complex matrices, as pairs.",
-            (riccati_samples<ComplexSolveDiscreteARE, true>));
-REGISTER_OP(ComplexSolveContinuousARE, "The same of the continuous equation of complex matrices, as pairs.",
-            (riccati_samples<ComplexSolveContinuousARE, true>));
+BITALE_REGISTER_OP(SolveDiscreteARE,
+                   "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
+                   (riccati_samples<SolveDiscreteARE, false>));
+BITALE_REGISTER_OP(
+    SolveContinuousARE,
+    "The stabilising solution of the continuous algebraic Riccati equation, by the Hamiltonian's Schur form.",
+    (riccati_samples<SolveContinuousARE, false>));
+BITALE_REGISTER_OP(ComplexSolveDiscreteARE, "The same of the discrete equation of complex matrices, as pairs.",
+                   (riccati_samples<ComplexSolveDiscreteARE, true>));
+BITALE_REGISTER_OP(ComplexSolveContinuousARE, "The same of the continuous equation of complex matrices, as pairs.",
+                   (riccati_samples<ComplexSolveContinuousARE, true>));
 
 template <class Real, class Complex>
 Variable solve_riccati(const char* who, const Operand& a, const Operand& b, const Operand& q, const Operand& r) {

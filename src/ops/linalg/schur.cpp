@@ -1,14 +1,14 @@
 // Real Schur forms.
 #include <cmath>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
 #include "ops/option_names.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -71,7 +71,7 @@ class Schur final : public DecompositionOp, public EmitsTensors {
     constexpr const char* names[] = {"", "lhp", "rhp", "iuc", "ouc"};
     for (int k = 0; k < 5; ++k)
       if (sort == names[k]) return k;
-    throw ValueError(cat("schur: expected sort None, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
+    throw ValueError(cat("schur: expected no sort, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
   }
 };
 
@@ -90,8 +90,8 @@ std::vector<Sample> schur_samples() {
   return out;
 }
 
-REGISTER_OP(Schur, "A matrix as an orthogonal one, a quasi-triangular one and the first one's transpose.",
-            schur_samples);
+BITALE_REGISTER_OP(Schur, "A matrix as an orthogonal one, a quasi-triangular one and the first one's transpose.",
+                   schur_samples);
 
 }  // namespace
 

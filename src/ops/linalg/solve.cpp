@@ -1,15 +1,15 @@
 // General systems of equations.
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/linalg/solve_structured.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/lu.hpp"
 
 namespace bitale {
@@ -169,8 +169,8 @@ Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions&
   return of_columns(solve(blocks, as_columns(b, b_ndim), {.assume_a = Assume::Banded, .b_ndim = b_ndim}), b_ndim);
 }
 
-REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",
-            solve_samples);
+BITALE_REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",
+                   solve_samples);
 
 }  // namespace
 

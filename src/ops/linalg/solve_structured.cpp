@@ -2,13 +2,13 @@
 #include "ops/linalg/solve_structured.hpp"
 #include <algorithm>
 #include "bitale/ops/contraction.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/structured_systems.hpp"
 
@@ -250,9 +250,11 @@ std::vector<Sample> banded_samples() {
   return out;
 }
 
-REGISTER_OP(SolveStructured, "The solution of a system with a symmetric matrix, or with one whose zeros leave a band.",
-            structured_samples);
-REGISTER_OP(SolveBanded, "The solution of a system with a matrix that is given by its diagonals.", banded_samples);
+BITALE_REGISTER_OP(SolveStructured,
+                   "The solution of a system with a symmetric matrix, or with one whose zeros leave a band.",
+                   structured_samples);
+BITALE_REGISTER_OP(SolveBanded, "The solution of a system with a matrix that is given by its diagonals.",
+                   banded_samples);
 
 // Vectors are treated as matrices with one column.
 Variable on_columns(const Ref<const MatrixOp>& op, const Variable& a, const Variable& b, int b_ndim) {

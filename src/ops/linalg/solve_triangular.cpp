@@ -1,16 +1,16 @@
 // Systems of equations with triangular matrices.
 #include <algorithm>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
 
 namespace bitale {
@@ -166,8 +166,8 @@ std::vector<Sample> solve_triangular_samples() {
   return out;
 }
 
-REGISTER_OP(SolveTriangular, "The solution of a system of equations with a triangular matrix.",
-            solve_triangular_samples);
+BITALE_REGISTER_OP(SolveTriangular, "The solution of a system of equations with a triangular matrix.",
+                   solve_triangular_samples);
 
 }  // namespace
 

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -161,7 +161,7 @@ std::vector<Sample> svd_samples() {
   return out;
 }
 
-REGISTER_OP(SVD, "The singular value decomposition of a matrix.", svd_samples);
+BITALE_REGISTER_OP(SVD, "The singular value decomposition of a matrix.", svd_samples);
 
 }  // namespace
 

@@ -2,13 +2,13 @@
 #include <cmath>
 
 #include "bitale/ops/arrange.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/matrix_functions.hpp"
 
@@ -141,8 +141,8 @@ std::vector<Sample> tridiagonal_samples() {
   return out;
 }
 
-REGISTER_OP(SolveTridiagonal, "The solution of a tridiagonal system, by elimination with partial pivoting.",
-            tridiagonal_samples);
+BITALE_REGISTER_OP(SolveTridiagonal, "The solution of a tridiagonal system, by elimination with partial pivoting.",
+                   tridiagonal_samples);
 
 // The three diagonals as solve_banded takes them. Batch dimensions broadcast.
 Variable bands_of(const Variable& lower, const Variable& d, const Variable& upper) {

@@ -1,11 +1,11 @@
 // LU factors of tridiagonal matrices, and solutions of systems with them. If `has_pairs`, complex numbers are pairs of
 // real ones along a last dimension of 2.
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 #include "runtime/structured_systems.hpp"
@@ -281,10 +281,11 @@ std::vector<Sample> tridiagonal_solve_samples() {
   return out;
 }
 
-REGISTER_OP(LUFactorTridiagonal, "LU factors of a tridiagonal matrix, given by its diagonals, with partial pivoting.",
-            tridiagonal_factor_samples);
-REGISTER_OP(SolveLUFactorTridiagonal, "The solution of a tridiagonal system, given LUFactorTridiagonal.",
-            tridiagonal_solve_samples);
+BITALE_REGISTER_OP(LUFactorTridiagonal,
+                   "LU factors of a tridiagonal matrix, given by its diagonals, with partial pivoting.",
+                   tridiagonal_factor_samples);
+BITALE_REGISTER_OP(SolveLUFactorTridiagonal, "The solution of a tridiagonal system, given LUFactorTridiagonal.",
+                   tridiagonal_solve_samples);
 
 }  // namespace
 

@@ -1,12 +1,12 @@
 #include "ops/random/bits.hpp"
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/state_reader.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/random/state.hpp"
 #include "ops/random/words.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -165,8 +165,9 @@ std::vector<Sample> random_bits_samples() {
   return out;
 }
 
-REGISTER_OP_MADE_BY(RandomBits, make_random_bits,
-                    "Random bits, or numbers of the unit interval, from a counter-based stream.", random_bits_samples);
+BITALE_REGISTER_OP_MADE_BY(RandomBits, make_random_bits,
+                           "Random bits, or numbers of the unit interval, from a counter-based stream.",
+                           random_bits_samples);
 
 }  // namespace
 

@@ -1,14 +1,14 @@
 // RandomChild: the child with a given number of a stream's state, which is a stream of its own. Children are not part
 // of what is drawn from the state itself. Any number of children can be created from one state; a split continues with
 // the next state.
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/state_reader.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/random/state.hpp"
 #include "ops/random/words.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -86,8 +86,9 @@ std::vector<Sample> random_child_samples() {
   return {{make_ref<RandomChild>()->make_node({{state, number}}), {words, Array(std::int64_t(3))}, 0, false}};
 }
 
-REGISTER_OP(RandomChild, "A child of a counter-based stream, which is a stream of its own; and the stream after it.",
-            random_child_samples);
+BITALE_REGISTER_OP(RandomChild,
+                   "A child of a counter-based stream, which is a stream of its own; and the stream after it.",
+                   random_child_samples);
 
 }  // namespace
 

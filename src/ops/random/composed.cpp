@@ -5,6 +5,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "bitale/ops/registry.hpp"
 #include "core/call_scope.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
@@ -14,7 +15,6 @@
 #include "ops/random/domain.hpp"
 #include "ops/random/lengths.hpp"
 #include "ops/random/state.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -170,9 +170,9 @@ std::vector<Sample> composed_draw_samples() {
   return out;
 }
 
-REGISTER_OP_MADE_BY(ComposedDraw, make_composed_draw,
-                    "A draw from a distribution that is made of NumPy's, and the generator's state after it.",
-                    composed_draw_samples);
+BITALE_REGISTER_OP_MADE_BY(ComposedDraw, make_composed_draw,
+                           "A draw from a distribution that is made of NumPy's, and the generator's state after it.",
+                           composed_draw_samples);
 
 }  // namespace
 

@@ -6,13 +6,13 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/random/compositions.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -182,9 +182,9 @@ OpRef make_random_domain(const Attributes& attributes) {
   return make_ref<RandomDomain>(required_attribute<std::string>(attributes, "distribution"));
 }
 
-REGISTER_OP_MADE_BY(RandomDomain, make_random_domain,
-                    "The parameters of a distribution; an error when one is outside its domain.",
-                    random_domain_samples);
+BITALE_REGISTER_OP_MADE_BY(RandomDomain, make_random_domain,
+                           "The parameters of a distribution; an error when one is outside its domain.",
+                           random_domain_samples);
 
 }  // namespace
 

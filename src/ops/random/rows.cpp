@@ -3,13 +3,13 @@
 // of each kind. One call of the runtime draws all rows.
 #include <algorithm>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/random/lengths.hpp"
 #include "ops/random/state.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/random/rows.hpp"
 
@@ -250,7 +250,7 @@ std::vector<Sample> random_rows_samples() {
   return out;
 }
 
-REGISTER_OP_MADE_BY(
+BITALE_REGISTER_OP_MADE_BY(
     RandomRows, make_random_rows,
     "Rows from a distribution of vectors, and the generator's state after them; NumPy's to the last bit.",
     random_rows_samples);

@@ -3,19 +3,19 @@
 // the next state and the draw. Native code is one call of the runtime, on a copy of the state or in place.
 #include <algorithm>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "bitale/ops/registry.hpp"
 #include "core/call_scope.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/random/derived.hpp"
 #include "ops/random/domain.hpp"
 #include "ops/random/formulas.hpp"
 #include "ops/random/lengths.hpp"
 #include "ops/random/state.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -264,9 +264,9 @@ std::vector<Sample> random_variable_samples() {
   return out;
 }
 
-REGISTER_OP_MADE_BY(RandomVariable, make_random_variable,
-                    "Draws from a distribution, and the generator's state after them; NumPy's to the last bit.",
-                    random_variable_samples);
+BITALE_REGISTER_OP_MADE_BY(RandomVariable, make_random_variable,
+                           "Draws from a distribution, and the generator's state after them; NumPy's to the last bit.",
+                           random_variable_samples);
 
 }  // namespace
 

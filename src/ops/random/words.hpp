@@ -1,8 +1,8 @@
 // Words of the counter-based stream as expressions (core/threefry.hpp defines the words).
 #pragma once
 
+#include "bitale/program/expr.hpp"
 #include "core/threefry.hpp"
-#include "program/expr.hpp"
 
 namespace bitale {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "bitale/core/error.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/indexing/regions.hpp"
-#include "ops/lowering.hpp"
 #include "ops/reductions/reduce.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -158,7 +158,8 @@ Variable along_one(const Variable& x, std::optional<int> axis, bool smallest) {
 Variable arg_extreme(const Operand& x, const Axes& axes, bool keepdims, bool smallest) {
   const LocationScope here(x.where);
   const char* const who = smallest ? "argmin" : "argmax";
-  if (axes && axes->empty()) throw ValueError(cat(who, ": no axis is given; None stands for all"));
+  if (axes && axes->empty())
+    throw ValueError(cat(who, ": expected at least one axis; without axes, it is of all elements"));
   const std::vector<int> over = axes_or_all(who, axes, x.ndim());
   const auto kept = [&](const Variable& y) { return keepdims ? keep_dimensions(y, over, x.ndim()) : y; };
   if (axes && over.size() == 1) return kept(along_one(x.variable, over[0], smallest));
@@ -216,8 +217,8 @@ OpRef make_argmax(const Attributes& attributes) {
                           required_attribute<bool>(attributes, "smallest"));
 }
 
-REGISTER_OP_MADE_BY(Argmax, make_argmax, "Position of the largest or smallest element, along an axis or of all.",
-                    argmax_samples);
+BITALE_REGISTER_OP_MADE_BY(Argmax, make_argmax, "Position of the largest or smallest element, along an axis or of all.",
+                           argmax_samples);
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/cumulative.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
 #include "graph/dependencies.hpp"
@@ -11,7 +12,6 @@
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 #include "ops/reductions/reduce.hpp"
 #include "ops/sample_values.hpp"
 
@@ -279,7 +279,7 @@ std::vector<Sample> cum_op_samples() {
   return out;
 }
 
-REGISTER_OP(CumOp, "Sums or products along an axis of all elements up to and including each.", cum_op_samples);
+BITALE_REGISTER_OP(CumOp, "Sums or products along an axis of all elements up to and including each.", cum_op_samples);
 
 }  // namespace
 

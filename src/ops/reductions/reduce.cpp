@@ -12,16 +12,16 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/complex.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/control/batch_last.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/indexing/regions.hpp"
-#include "ops/lowering.hpp"
 #include "ops/reductions/cum_op.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -582,8 +582,8 @@ OpRef make_reduction(const Attributes& attributes) {
                             optional_attribute<DType>(attributes, "dtype"));
 }
 
-REGISTER_OP_MADE_BY(CAReduce, make_reduction, "Sum, product, maximum, minimum, all or any over some or all axes.",
-                    reduce_samples);
+BITALE_REGISTER_OP_MADE_BY(CAReduce, make_reduction,
+                           "Sum, product, maximum, minimum, all or any over some or all axes.", reduce_samples);
 
 }  // namespace
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "bitale/graph/op.hpp"
+#include "bitale/program/expr.hpp"
 #include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
-#include "program/expr.hpp"
 
 namespace bitale {
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "bitale/ops/ops.hpp"
+#include "bitale/program/expr.hpp"
 #include "core/limits.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/elementwise/scalar_op.hpp"
 #include "ops/scalar/complex.hpp"
-#include "program/expr.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::records {

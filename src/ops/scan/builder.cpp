@@ -239,7 +239,7 @@ void ScanBuilder::require_known_leaves(const Variables& results, const ScanParts
   for (auto& leaf : graph_inputs(results, known))
     if (!known.contains(leaf))
       throw MissingInputError(cat(called(), ": the step uses `", leaf.str(),
-                                  "`, which is not among non_sequences, as strict=True demands"));
+                                  "`, which is not among non_sequences, as the option strict demands"));
 }
 
 // What a user can name is a constant of the loop, so that the loop is given whatever a later call puts in its place.

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "bitale/graph/random_type.hpp"
+#include "bitale/ops/from_attributes.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/from_attributes.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/scan/scan.hpp"
 

@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "bitale/graph/test_value.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
@@ -17,7 +18,6 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/control/captures.hpp"
-#include "ops/lowering.hpp"
 
 namespace bitale {
 

@@ -2,11 +2,11 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/graph/range.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -224,7 +224,7 @@ std::vector<Sample> alloc_samples() {
           {op->make_node({{v, three}}), {sample_values(DType::Float64, {3})}}};
 }
 
-REGISTER_OP(Alloc, "A tensor of given lengths filled with a value.", alloc_samples);
+BITALE_REGISTER_OP(Alloc, "A tensor of given lengths filled with a value.", alloc_samples);
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 
 #include "bitale/graph/range.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -298,7 +298,7 @@ std::vector<Sample> arange_samples() {
           {real->make_node({{a, b, c}}), {Array(0.25), Array(2.1), Array(0.5)}}};
 }
 
-REGISTER_OP(ARange, "Evenly spaced numbers from start, before stop.", arange_samples);
+BITALE_REGISTER_OP(ARange, "Evenly spaced numbers from start, before stop.", arange_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "bitale/core/text.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -246,6 +246,7 @@ Variable squeeze(const Operand& x, const Axes& axis) {
     bool unknown = false;
     for (int a : *axis) {
       const auto k = std::size_t(normal_axis(a, x.ndim(), "squeeze"));
+      if (drop[k]) throw ValueError(cat("squeeze: axis ", a, " is given twice"));
       const std::int64_t length = source.static_shape()[k];
       if (length != 1 && length != unknown_length)
         throw ValueError(cat("squeeze: dimension ", k, " of ", source.str(), " has length ", length, ", not 1"));
@@ -282,8 +283,8 @@ std::vector<Sample> dimshuffle_samples() {
   return out;
 }
 
-REGISTER_OP(DimShuffle, "Permutes dimensions, adds dimensions of length 1 and drops dimensions of length 1.",
-            dimshuffle_samples);
+BITALE_REGISTER_OP(DimShuffle, "Permutes dimensions, adds dimensions of length 1 and drops dimensions of length 1.",
+                   dimshuffle_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -2,13 +2,13 @@
 
 #include <numeric>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -216,7 +216,7 @@ std::vector<Sample> join_samples() {
            {sample_values(DType::Int8, {2}), sample_values(DType::Int8, {0}), sample_values(DType::Int8, {3}, 2)}}};
 }
 
-REGISTER_OP(Join, "Tensors laid one after another along an axis.", join_samples);
+BITALE_REGISTER_OP(Join, "Tensors laid one after another along an axis.", join_samples);
 
 }  // namespace
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/batch_last.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -324,7 +324,7 @@ std::vector<Sample> reshape_samples() {
   return out;
 }
 
-REGISTER_OP(Reshape, "The same elements, in row-major order, with other lengths.", reshape_samples);
+BITALE_REGISTER_OP(Reshape, "The same elements, in row-major order, with other lengths.", reshape_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -2,9 +2,9 @@
 
 #include <numeric>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/shapes/arange.hpp"
 #include "ops/shapes/dimshuffle.hpp"
@@ -196,8 +196,8 @@ std::vector<Sample> runtime_broadcast_samples() {
           {op({1})->make_node({{m, int64_constant(3)}}), {sample_values(DType::Float64, {2, 1})}}};
 }
 
-REGISTER_OP(RuntimeBroadcast, "The input, repeated along dimensions that turn out to have length 1.",
-            runtime_broadcast_samples);
+BITALE_REGISTER_OP(RuntimeBroadcast, "The input, repeated along dimensions that turn out to have length 1.",
+                   runtime_broadcast_samples);
 
 }  // namespace
 }  // namespace bitale

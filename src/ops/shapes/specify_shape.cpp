@@ -2,9 +2,9 @@
 
 #include <numeric>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -140,8 +140,8 @@ std::vector<Sample> specify_shape_samples() {
            {sample_values(DType::Int16, {4}), Array(std::int64_t(4))}}};
 }
 
-REGISTER_OP(SpecifyShape, "The input, with lengths that are checked at run time and known from then on.",
-            specify_shape_samples);
+BITALE_REGISTER_OP(SpecifyShape, "The input, with lengths that are checked at run time and known from then on.",
+                   specify_shape_samples);
 
 }  // namespace
 }  // namespace bitale

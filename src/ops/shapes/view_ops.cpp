@@ -4,10 +4,10 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/dependencies.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -124,11 +124,13 @@ std::vector<Sample> view_ops_samples() {
   return {{make_ref<Which>(arguments...)->make_node(x), {sample_values(DType::Float64, {2, 3})}, 1e-6, false}};
 }
 
-REGISTER_OP(ZeroGrad, "Its input, with gradient zero.", view_ops_samples<ZeroGrad>);
-REGISTER_OP(UndefinedGrad, "Its input, whose gradient is declared undefined.", view_ops_samples<UndefinedGrad>);
-REGISTER_OP(GradScale, "Its input, with gradients multiplied by a number.", (view_ops_samples<GradScale, 0.5>));
-REGISTER_OP(GradClip, "Its input, with gradients brought between two bounds.", (view_ops_samples<GradClip, -0.5, 1.0>));
-REGISTER_OP(DisconnectedGrad, "Its input, without connection to the gradient.", view_ops_samples<DisconnectedGrad>);
+BITALE_REGISTER_OP(ZeroGrad, "Its input, with gradient zero.", view_ops_samples<ZeroGrad>);
+BITALE_REGISTER_OP(UndefinedGrad, "Its input, whose gradient is declared undefined.", view_ops_samples<UndefinedGrad>);
+BITALE_REGISTER_OP(GradScale, "Its input, with gradients multiplied by a number.", (view_ops_samples<GradScale, 0.5>));
+BITALE_REGISTER_OP(GradClip, "Its input, with gradients brought between two bounds.",
+                   (view_ops_samples<GradClip, -0.5, 1.0>));
+BITALE_REGISTER_OP(DisconnectedGrad, "Its input, without connection to the gradient.",
+                   view_ops_samples<DisconnectedGrad>);
 
 }  // namespace
 

@@ -3,14 +3,14 @@
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "bitale/ops/signal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/elementwise/elemwise.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -340,7 +340,7 @@ std::vector<Sample> convolve_samples() {
   return out;
 }
 
-REGISTER_OP(Convolve, "A stretch of the convolution of vectors, or of matrices.", convolve_samples);
+BITALE_REGISTER_OP(Convolve, "A stretch of the convolution of vectors, or of matrices.", convolve_samples);
 
 Variable convolved(const Operand& x, const Operand& y, ConvolutionMode mode, int dims) {
   Variables inputs{x.variable, y.variable}, counts;

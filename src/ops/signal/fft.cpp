@@ -4,16 +4,16 @@
 #include "ops/signal/fft.hpp"
 
 #include "bitale/ops/fft.hpp"
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/linalg/linalg_core.hpp"
-#include "ops/lowering.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
 #include "runtime/fft.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale {
 
@@ -339,12 +339,13 @@ const RegisterDependencies register_rfft_dependencies("RFFT", transform_dependen
     register_irfft_dependencies("IRFFT", transform_dependencies<2>),
     register_fft_dependencies("FFT", transform_dependencies<2>);
 
-REGISTER_OP(RFFT,
-            "The Fourier transform of real numbers along the last axis, as pairs of a real and an imaginary part.",
-            rfft_samples);
-REGISTER_OP(IRFFT, "The inverse of RFFT but for a factor n, given n.", irfft_samples);
-REGISTER_OP(FFT, "The Fourier transform of pairs of a real and an imaginary part along the axis before the last.",
-            fft_samples);
+BITALE_REGISTER_OP(
+    RFFT, "The Fourier transform of real numbers along the last axis, as pairs of a real and an imaginary part.",
+    rfft_samples);
+BITALE_REGISTER_OP(IRFFT, "The inverse of RFFT but for a factor n, given n.", irfft_samples);
+BITALE_REGISTER_OP(FFT,
+                   "The Fourier transform of pairs of a real and an imaginary part along the axis before the last.",
+                   fft_samples);
 
 // The transform of pairs z[m, ..., n, k, 2] over all axes but the first and the last two.
 Variable transform_between(Variable z, bool inverse) {

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/linalg/blockwise.hpp"
-#include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/search.hpp"
 
@@ -121,7 +121,7 @@ std::vector<Sample> search_samples() {
   return out;
 }
 
-REGISTER_OP(SearchSorted, "The indices of values in an increasing vector, by binary search.", search_samples);
+BITALE_REGISTER_OP(SearchSorted, "The indices of values in an increasing vector, by binary search.", search_samples);
 
 }  // namespace
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/lowering.hpp"
 #include "ops/reductions/reduce.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/sort.hpp"
@@ -218,10 +218,10 @@ std::vector<Sample> sort_samples() {
   return out;
 }
 
-REGISTER_OP(SortOp, "The last dimension in increasing order, nan last.", sort_samples<SortOp>);
-REGISTER_OP(ArgSortOp,
-            "The positions that sorting the last dimension takes its elements from; equal ones keep their order.",
-            sort_samples<ArgSortOp>);
+BITALE_REGISTER_OP(SortOp, "The last dimension in increasing order, nan last.", sort_samples<SortOp>);
+BITALE_REGISTER_OP(
+    ArgSortOp, "The positions that sorting the last dimension takes its elements from; equal ones keep their order.",
+    sort_samples<ArgSortOp>);
 
 }  // namespace
 

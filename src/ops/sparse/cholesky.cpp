@@ -134,20 +134,20 @@ class SparseCholesky final : public Op {
 std::vector<Sample> sparse_cholesky_gradient_samples() {
   return {sparse_factor::sample(make_ref<SparseCholeskyGradient>(), "lgp", false)};
 }
-REGISTER_OP(SparseCholeskyGradient, "The gradient of a sparse Cholesky factor by the lower triangle.",
-            sparse_cholesky_gradient_samples);
+BITALE_REGISTER_OP(SparseCholeskyGradient, "The gradient of a sparse Cholesky factor by the lower triangle.",
+                   sparse_cholesky_gradient_samples);
 
 std::vector<Sample> sparse_cholesky_derivative_samples() {
   return {sparse_factor::sample(make_ref<SparseCholeskyDerivative>(), "lgp", false)};
 }
-REGISTER_OP(SparseCholeskyDerivative, "The derivative of a sparse Cholesky factor in the direction of a matrix.",
-            sparse_cholesky_derivative_samples);
+BITALE_REGISTER_OP(SparseCholeskyDerivative, "The derivative of a sparse Cholesky factor in the direction of a matrix.",
+                   sparse_cholesky_derivative_samples);
 
 std::vector<Sample> sparse_cholesky_samples() {
   return {sparse_factor::sample(make_ref<SparseCholesky>(false), "tpo", true)};
 }
-REGISTER_OP(SparseCholesky, "The Cholesky factor of a sparse matrix, in a pattern that is given.",
-            sparse_cholesky_samples);
+BITALE_REGISTER_OP(SparseCholesky, "The Cholesky factor of a sparse matrix, in a pattern that is given.",
+                   sparse_cholesky_samples);
 
 }  // namespace
 

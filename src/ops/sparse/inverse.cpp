@@ -138,20 +138,21 @@ class SparseLogDeterminant final : public Op {
 std::vector<Sample> sparse_inverse_derivative_samples() {
   return {sparse_factor::sample(make_ref<SparseInverseDerivative>(), "tlgp", false)};
 }
-REGISTER_OP(SparseInverseDerivative, "The derivative of the elements of an inverse in the pattern of a sparse factor.",
-            sparse_inverse_derivative_samples);
+BITALE_REGISTER_OP(SparseInverseDerivative,
+                   "The derivative of the elements of an inverse in the pattern of a sparse factor.",
+                   sparse_inverse_derivative_samples);
 
 std::vector<Sample> sparse_selected_inverse_samples() {
   return {sparse_factor::sample(make_ref<SparseSelectedInverse>(), "tlp", false)};
 }
-REGISTER_OP(SparseSelectedInverse, "The elements of an inverse in the pattern of a sparse Cholesky factor.",
-            sparse_selected_inverse_samples);
+BITALE_REGISTER_OP(SparseSelectedInverse, "The elements of an inverse in the pattern of a sparse Cholesky factor.",
+                   sparse_selected_inverse_samples);
 
 std::vector<Sample> sparse_log_determinant_samples() {
   return {sparse_factor::sample(make_ref<SparseLogDeterminant>(), "tlpo", false)};
 }
-REGISTER_OP(SparseLogDeterminant, "The log determinant of a sparse matrix whose Cholesky factor is given.",
-            sparse_log_determinant_samples);
+BITALE_REGISTER_OP(SparseLogDeterminant, "The log determinant of a sparse matrix whose Cholesky factor is given.",
+                   sparse_log_determinant_samples);
 
 }  // namespace
 

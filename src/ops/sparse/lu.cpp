@@ -64,7 +64,7 @@ std::vector<Sample> sparse_lu_samples() {
   const OpRef op = make_ref<SparseLu>();
   return {sparse_lu_inputs::sample(op, false, 0), sparse_lu_inputs::sample(op, false, 0, true)};
 }
-REGISTER_OP(SparseLu, "The LU factors of a general sparse matrix, by partial pivoting.", sparse_lu_samples);
+BITALE_REGISTER_OP(SparseLu, "The LU factors of a general sparse matrix, by partial pivoting.", sparse_lu_samples);
 
 }  // namespace
 

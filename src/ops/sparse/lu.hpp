@@ -5,7 +5,7 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/variable.hpp"
-#include "ops/registry.hpp"
+#include "bitale/ops/registry.hpp"
 #include "runtime/sparse_lu.hpp"
 
 namespace bitale {

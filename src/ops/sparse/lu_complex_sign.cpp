@@ -117,8 +117,8 @@ std::vector<Sample> sparse_lu_complex_sign_samples() {
     inputs.push_back(sample_input(value.dtype(), Dims(std::size_t(value.ndim()), unknown_length)));
   return {{.node = make_ref<SparseLuComplexSign>()->make_node(inputs), .values = std::move(values), .smooth = false}};
 }
-REGISTER_OP(SparseLuComplexSign, "The sign of the determinant of a complex sparse matrix.",
-            sparse_lu_complex_sign_samples);
+BITALE_REGISTER_OP(SparseLuComplexSign, "The sign of the determinant of a complex sparse matrix.",
+                   sparse_lu_complex_sign_samples);
 
 }  // namespace
 

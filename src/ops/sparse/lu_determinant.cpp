@@ -184,21 +184,21 @@ std::vector<Sample> sparse_lu_inverse_derivative_samples() {
   out.node = make_ref<SparseLuInverseDerivative>()->make_node(inputs);
   return {out};
 }
-REGISTER_OP(SparseLuInverseDerivative,
-            "The derivative of elements of the inverse of a sparse matrix whose LU factors are given.",
-            sparse_lu_inverse_derivative_samples);
+BITALE_REGISTER_OP(SparseLuInverseDerivative,
+                   "The derivative of elements of the inverse of a sparse matrix whose LU factors are given.",
+                   sparse_lu_inverse_derivative_samples);
 
 std::vector<Sample> sparse_lu_selected_inverse_samples() {
   return {sparse_lu_inputs::sample(make_ref<SparseLuSelectedInverse>(), true, 0)};
 }
-REGISTER_OP(SparseLuSelectedInverse, "Elements of the inverse of a sparse matrix whose LU factors are given.",
-            sparse_lu_selected_inverse_samples);
+BITALE_REGISTER_OP(SparseLuSelectedInverse, "Elements of the inverse of a sparse matrix whose LU factors are given.",
+                   sparse_lu_selected_inverse_samples);
 
 std::vector<Sample> sparse_lu_determinant_samples() {
   return {sparse_lu_inputs::sample(make_ref<SparseLuDeterminant>(), true, 0)};
 }
-REGISTER_OP(SparseLuDeterminant, "Sign and log determinant of a sparse matrix whose LU factors are given.",
-            sparse_lu_determinant_samples);
+BITALE_REGISTER_OP(SparseLuDeterminant, "Sign and log determinant of a sparse matrix whose LU factors are given.",
+                   sparse_lu_determinant_samples);
 
 }  // namespace
 

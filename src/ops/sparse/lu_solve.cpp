@@ -1,9 +1,9 @@
 // SparseLuSolve: systems with a general sparse matrix, or with its transpose, whose LU factors are given.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/from_attributes.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/from_attributes.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/sparse/factor.hpp"
 #include "ops/sparse/lu.hpp"
@@ -99,8 +99,8 @@ std::vector<Sample> sparse_lu_solve_samples() {
       out.push_back(sparse_lu_inputs::sample(make_ref<SparseLuSolve>(transposed), true, ndim));
   return out;
 }
-REGISTER_OP(SparseLuSolve, "The solution of a system with a sparse matrix whose LU factors are given.",
-            sparse_lu_solve_samples);
+BITALE_REGISTER_OP(SparseLuSolve, "The solution of a system with a sparse matrix whose LU factors are given.",
+                   sparse_lu_solve_samples);
 
 }  // namespace
 

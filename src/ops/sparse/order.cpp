@@ -3,8 +3,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/op.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/sparse_ordering.hpp"
 
@@ -113,10 +113,11 @@ std::vector<Sample> order_samples() {
   add({0}, {});
   return out;
 }
-REGISTER_OP(SparseCholeskyOrder, "The order of elimination of a symmetric sparse matrix, and its factor's pattern.",
-            order_samples<SparseCholeskyOrder>);
-REGISTER_OP(SparseLuOrder, "The order of elimination of a general sparse matrix, and a pattern of its factors.",
-            order_samples<SparseLuOrder>);
+BITALE_REGISTER_OP(SparseCholeskyOrder,
+                   "The order of elimination of a symmetric sparse matrix, and its factor's pattern.",
+                   order_samples<SparseCholeskyOrder>);
+BITALE_REGISTER_OP(SparseLuOrder, "The order of elimination of a general sparse matrix, and a pattern of its factors.",
+                   order_samples<SparseLuOrder>);
 
 }  // namespace
 

@@ -3,9 +3,9 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/op.hpp"
+#include "bitale/ops/from_attributes.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/from_attributes.hpp"
-#include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -99,7 +99,8 @@ std::vector<Sample> sparse_real_form_samples() {
   }
   return out;
 }
-REGISTER_OP(SparseRealForm, "The pattern of the real form of a complex sparse matrix.", sparse_real_form_samples);
+BITALE_REGISTER_OP(SparseRealForm, "The pattern of the real form of a complex sparse matrix.",
+                   sparse_real_form_samples);
 
 }  // namespace
 

@@ -2,9 +2,9 @@
 // itself.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/from_attributes.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/from_attributes.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/sparse/factor.hpp"
 
@@ -123,15 +123,15 @@ std::vector<Sample> sparse_solve_triangular_samples() {
           sparse_factor::sample(make_ref<SparseSolveTriangular>(true), "lpv", true),
           sparse_factor::sample(make_ref<SparseSolveTriangular>(true), "lpm", true)};
 }
-REGISTER_OP(SparseSolveTriangular, "The solution of a system with a sparse triangular matrix.",
-            sparse_solve_triangular_samples);
+BITALE_REGISTER_OP(SparseSolveTriangular, "The solution of a system with a sparse triangular matrix.",
+                   sparse_solve_triangular_samples);
 
 std::vector<Sample> sparse_solve_samples() {
   return {sparse_factor::sample(make_ref<SparseSolve>(), "tlpv", false),
           sparse_factor::sample(make_ref<SparseSolve>(), "tlpm", false)};
 }
-REGISTER_OP(SparseSolve, "The solution of a system with a sparse matrix whose Cholesky factor is given.",
-            sparse_solve_samples);
+BITALE_REGISTER_OP(SparseSolve, "The solution of a system with a sparse matrix whose Cholesky factor is given.",
+                   sparse_solve_samples);
 
 }  // namespace
 

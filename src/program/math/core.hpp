@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 #include "program/math/scale.hpp"
 
 namespace bitale::program::math {

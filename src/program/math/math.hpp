@@ -4,7 +4,7 @@
 // method).
 #pragma once
 
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program::math {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program::math {
 

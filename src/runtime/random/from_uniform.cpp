@@ -8,8 +8,8 @@
 #include <numbers>
 #include <optional>
 
+#include "bitale/runtime/functions.hpp"
 #include "core/limits.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/random/samplers.hpp"
 #include "runtime/special.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::runtime::random {
 

@@ -15,9 +15,9 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 

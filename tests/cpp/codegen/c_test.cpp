@@ -10,10 +10,10 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "codegen/code.hpp"
 #include "link/linker.hpp"
 #include "lowering/lower.hpp"
-#include "ops/registry.hpp"
 #include "support/directory.hpp"
 
 using namespace bitale;

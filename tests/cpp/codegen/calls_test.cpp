@@ -1,8 +1,8 @@
 // Calls of runtime functions in loops: buffer arguments with offsets, returned statuses, and checks that end the call.
 #include <doctest/doctest.h>
 
+#include "bitale/runtime/functions.hpp"
 #include "program/steps.hpp"
-#include "runtime/functions.hpp"
 #include "support/program_runner.hpp"
 
 using namespace bitale;

@@ -11,12 +11,12 @@
 #include <sstream>
 
 #include "bitale/bitale.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "codegen/code.hpp"
 #include "codegen/generate.hpp"
 #include "codegen/key.hpp"
 #include "codegen/object/archive.hpp"
 #include "lowering/lower.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/threads.hpp"
 #include "support/directory.hpp"
 

@@ -10,9 +10,9 @@
 #include "bitale/compile/function.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "compile/preallocated.hpp"
-#include "ops/registry.hpp"
 #include "support/sampling.hpp"
 
 using namespace bitale;

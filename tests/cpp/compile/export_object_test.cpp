@@ -13,9 +13,9 @@
 #include "bitale/compile/export.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "codegen/target.hpp"
 #include "link/linker.hpp"
-#include "ops/registry.hpp"
 #include "support/directory.hpp"
 #include "support/exported.hpp"
 

@@ -13,8 +13,8 @@
 #include "bitale/bitale.hpp"
 #include "bitale/compile/export.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/registry.hpp"
 #include "bitale/rewriting/rules.hpp"
-#include "ops/registry.hpp"
 #include "rewriting/database.hpp"
 #include "support/directory.hpp"
 

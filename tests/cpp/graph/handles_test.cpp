@@ -18,8 +18,8 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/ops/fft.hpp"
 #include "bitale/ops/signal.hpp"
+#include "bitale/program/expr.hpp"
 #include "bitale/rewriting/rules.hpp"
-#include "program/expr.hpp"
 
 using namespace bitale;
 

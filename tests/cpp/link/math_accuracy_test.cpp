@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "program/interpret.hpp"
-#include "runtime/functions.hpp"
 #include "support/math_reference.hpp"
 
 using namespace bitale;

@@ -6,9 +6,9 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "codegen/target.hpp"
 #include "link/linker.hpp"
-#include "ops/registry.hpp"
 #include "support/sampling.hpp"
 
 using namespace bitale;

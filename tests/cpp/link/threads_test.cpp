@@ -16,8 +16,8 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/registry.hpp"
 #include "link/linker.hpp"
-#include "ops/registry.hpp"
 #include "runtime/pool.hpp"
 #include "support/sampling.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "lowering/lower.hpp"
-#include "ops/registry.hpp"
 #include "support/passes.hpp"
 #include "support/program_interpreter.hpp"
 #include "support/sampling.hpp"

@@ -6,10 +6,10 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/aliasing.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/inplace.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 

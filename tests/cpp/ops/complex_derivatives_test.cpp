@@ -11,8 +11,8 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/complex.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 

@@ -91,17 +91,17 @@ TEST_CASE("products: errors") {
   const std::string message = message_of<ShapeError>([&] { dot(x, y); });
   CHECK(mentions(message, "dot: lengths 4 and 3 of the summed dimension differ."));
   CHECK(mentions(message, "x: [3, 4]    y: [3, 4]"));
-  CHECK(mentions(message, "did you mean y.T?"));
+  CHECK(mentions(message, "did you mean transpose(y)?"));
   CHECK(mentions(message_of<ShapeError>([&] { dot(tensor("x", DType::Float64, {3, 4}), z); }), "4 and 5"));
   CHECK(mentions(message_of<ShapeError>([&] {
                    dot(tensor("x", DType::Float64, {3, 4}), tensor("v", DType::Float64, {3}));
                  }),
-                 "did you mean x.T?"));
+                 "did you mean transpose(x)?"));
   auto a = dmatrix("a"), b = dmatrix("b"), v = dvector("v");
   CHECK(mentions(message_of<ShapeError>([&] {
                    value_of(dot(a, b), {a, b}, {numbers({2, 3}), numbers({2, 3})});
                  }),
-                 "did you mean b.T?"));
+                 "did you mean transpose(b)?"));
   auto t = tensor("t", DType::Float64, {unknown, unknown, unknown}),
        s = tensor("s", DType::Float64, {unknown, unknown, unknown});
   CHECK(mentions(message_of<ShapeError>([&] {

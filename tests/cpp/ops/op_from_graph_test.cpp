@@ -5,8 +5,8 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/graph/inner_graph.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 

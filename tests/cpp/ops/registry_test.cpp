@@ -1,6 +1,6 @@
 // Every op of the registry, at each of its samples: declared types and shapes, for every layout of inputs; derivatives
 // compared with finite differences and with each other; batches compared with loops.
-#include "ops/registry.hpp"
+#include "bitale/ops/registry.hpp"
 
 #include <doctest/doctest.h>
 

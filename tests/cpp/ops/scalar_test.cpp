@@ -16,10 +16,10 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "program/interpret.hpp"
-#include "runtime/functions.hpp"
 
 using namespace bitale;
 using enum DType;

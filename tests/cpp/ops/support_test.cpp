@@ -7,9 +7,9 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/analysis/support_masks.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 

@@ -9,12 +9,12 @@
 #include <string>
 
 #include "bitale/core/error.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "program/interpret.hpp"
 #include "program/math/core.hpp"
 #include "program/math/exp.hpp"
 #include "program/math/scale.hpp"
 #include "program/math/split.hpp"
-#include "runtime/functions.hpp"
 
 using namespace bitale;
 using namespace bitale::program;

@@ -6,9 +6,9 @@
 #include "bitale/bitale.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/registry.hpp"
 #include "codegen/key.hpp"
 #include "lowering/lower.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 using namespace bitale::program;

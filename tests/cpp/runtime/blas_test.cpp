@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "runtime/small_products.hpp"
 
 namespace {

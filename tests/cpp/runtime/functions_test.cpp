@@ -1,5 +1,5 @@
 // The table of runtime functions: rows are complete, and refer to existing functions and parameters.
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 #include <doctest/doctest.h>
 

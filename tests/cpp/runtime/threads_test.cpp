@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "bitale/runtime/functions.hpp"
 #include "runtime/blocks.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/threads.hpp"
 
 using namespace bitale::runtime;

@@ -5,7 +5,7 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/ops/cumulative.hpp"
-#include "ops/registry.hpp"
+#include "bitale/ops/registry.hpp"
 
 using namespace bitale;
 

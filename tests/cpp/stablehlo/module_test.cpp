@@ -7,9 +7,9 @@
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/indexing/advanced_subtensor.hpp"
-#include "ops/registry.hpp"
 
 using namespace bitale;
 

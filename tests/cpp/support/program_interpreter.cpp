@@ -7,9 +7,9 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/runtime/functions.hpp"
 #include "graph/evaluate.hpp"
 #include "program/interpret.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::test {
 

@@ -9,9 +9,9 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/registry.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/elementwise/scalar_op.hpp"
-#include "ops/registry.hpp"
 #include "support/graph_comparison.hpp"
 
 namespace bitale::test {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
-#include "program/carry.hpp"
-#include "program/expr.hpp"
+#include "bitale/program/carry.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
-#include "ops/from_attributes.hpp"
+#include "bitale/ops/from_attributes.hpp"
 
 namespace bitale {
 
@@ -27,15 +27,18 @@ struct OpEntry {
   OpRef (*make)(const Attributes& attributes);  // ValueError for attributes that are not an op's
 };
 
+// Registration at load time, of the library or of a plugin. A plugin stays loaded until the process ends, since graphs
+// and functions may hold its ops: dlclose does not unload it.
 struct RegisterOp {
   RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)(), OpRef (*make)(const Attributes&));
 };
-const std::vector<OpEntry>& op_registry();  // by name
+std::vector<OpEntry> op_registry();  // by name; what is registered later is not in it
 // The op with that name and these attributes. KeyError for an unknown name, ValueError for wrong attributes.
 OpRef op_from(std::string_view name, const Attributes& attributes);
 
-#define REGISTER_OP_MADE_BY(Class, make, doc, samples) \
+#define BITALE_REGISTER_OP_MADE_BY(Class, make, doc, samples) \
   static const ::bitale::RegisterOp register_##Class(#Class, doc, samples, make)
-#define REGISTER_OP(Class, doc, samples) REGISTER_OP_MADE_BY(Class, ::bitale::make_op<Class>, doc, samples)
+#define BITALE_REGISTER_OP(Class, doc, samples) \
+  BITALE_REGISTER_OP_MADE_BY(Class, ::bitale::make_op<Class>, doc, samples)
 
 }  // namespace bitale

@@ -78,7 +78,7 @@ const RuntimeFunction* version_for_batches(std::string_view name);
 // The address, or nullptr for an unknown name.
 void* find_symbol(std::string_view name);
 
-// Registration at load time.
+// Registration at load time, of the library or of a plugin, which then stays loaded until the process ends.
 struct RegisterFunctions {
   RegisterFunctions(std::initializer_list<RuntimeFunction> functions);
 };

@@ -4,6 +4,8 @@
 // An Entry has hash(), and is_free(), which holds for Entry{} only.
 #pragma once
 
+#include "bitale/core/language.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
+#include "bitale/core/flat_table.hpp"
 #include "bitale/core/small_vector.hpp"
-#include "core/flat_table.hpp"
 
 namespace bitale::program {
 
@@ -43,9 +43,9 @@ namespace bitale::program {
 // clang-format on
 
 enum class Code : std::uint8_t {
-#define X(name, arity, text) name,
-  BITALE_PROGRAM_CODES(X)
-#undef X
+#define BITALE_PROGRAM_CODE(name, arity, text) name,
+  BITALE_PROGRAM_CODES(BITALE_PROGRAM_CODE)
+#undef BITALE_PROGRAM_CODE
 };
 std::string_view code_name(Code code);
 std::string_view code_text(Code code);
