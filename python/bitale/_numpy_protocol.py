@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Callable
 
 import numpy as np
@@ -128,25 +130,99 @@ _other_names = {"ravel": "flatten"}
 _by_position = {"where": 3, "clip": 3}
 
 
+def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """numpy.split: positions, or a number of equal parts, where the namesake takes the parts' lengths."""
+    import bitale.tensor as pt
+
+    x = pt.as_tensor_variable(ary)
+    if isinstance(indices_or_sections, (list, tuple)) or np.ndim(indices_or_sections) > 0:
+        bounds = [None, *indices_or_sections, None]
+        at = (slice(None),) * (axis % x.ndim)
+        return [x[(*at, slice(*pair))] for pair in zip(bounds, bounds[1:])]
+    if not isinstance(indices_or_sections, (int, np.integer)):
+        raise TypeError("numpy.split: the number of parts must be an integer that is known")
+    count = int(indices_or_sections)
+    if count < 1 or (x.type.shape[axis] or 0) % count:
+        raise ValueError(f"numpy.split: {x!r} can't be divided into {count} equal parts")
+    return pt.split(x, [x.shape[axis] // count] * count, n_splits=count, axis=axis)
+
+
+def _atleast_3d(*arrays: Any) -> Any:
+    """numpy.atleast_3d, which adds dimensions on both sides of a vector, and behind a matrix."""
+    import bitale.tensor as pt
+
+    given = [pt.as_tensor_variable(x) for x in arrays]
+    wide = [
+        x if x.ndim > 2 else x[..., None] if x.ndim == 2 else x.reshape((1, -1, 1)) for x in given
+    ]
+    return wide[0] if len(wide) == 1 else tuple(wide)
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
+    """numpy.full_like, whose dtype is that of the array, not that of the value."""
+    import bitale.tensor as pt
+
+    if shape is not None:
+        raise TypeError("numpy.full_like of a symbolic variable doesn't take shape=")
+    x = pt.as_tensor_variable(a)
+    return pt.full_like(x, fill_value, dtype=dtype or x.dtype)
+
+
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    raise TypeError(
+        f"numpy.fill_diagonal changes an array in place, and {a!r} is symbolic: bitale.tensor.fill_diagonal returns "
+        "the changed matrix"
+    )
+
+
+def _of_the_standard(module: str, name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(getattr(import_module("bitale.array_api"), module), name)
+    return function
+
+
+# NumPy's functions whose namesakes in bitale.tensor, which follow PyTensor, mean something else.
+_other_meanings: dict[str, Callable[..., Any]] = {
+    "numpy.split": _split,
+    "numpy.atleast_3d": _atleast_3d,
+    "numpy.full_like": _full_like,
+    "numpy.fill_diagonal": _fill_diagonal,
+    "numpy.linalg.trace": lambda x, **options: _of_the_standard("linalg", "trace")(x, **options),
+    "numpy.linalg.diagonal": lambda x, **options: _of_the_standard("linalg", "diagonal")(
+        x, **options
+    ),
+    "numpy.fft.rfft": lambda a, **options: _of_the_standard("fft", "rfft")(a, **options),
+    "numpy.fft.irfft": lambda a, **options: _of_the_standard("fft", "irfft")(a, **options),
+}
+
+
 def _counterpart(func: Any) -> Callable[..., Any] | None:
     import bitale.tensor as pt
 
     namespace = _NAMESPACES.get(getattr(func, "__module__", ""))
     if namespace is None:
         return None
+    if (other := _other_meanings.get(f"{func.__module__}.{func.__name__}")) is not None:
+        return other
     name = _other_names.get(func.__name__, func.__name__)
     return getattr(getattr(pt, namespace, None) if namespace else pt, name, None)
 
 
-def _as_bound(
-    func: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Required arguments by position, the others by keyword and only where they are not the default, `out` never."""
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
     try:
-        parameters = inspect.signature(func).parameters
-        bound = inspect.signature(func).bind(*args, **keywords)
-    except ValueError:  # a C function without a signature
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a C function without a signature
+        return {}
+
+
+def _as_bound(
+    func: Any, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """NumPy's arguments for its counterpart: required ones by position, the others by keyword and only where they are not
+    the default, `out` never. NumPy's default is passed where the counterpart has another."""
+    parameters = _parameters(func)
+    if not parameters:
         return args, keywords
+    bound = inspect.signature(func).bind(*args, **keywords)
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for position, (name, value) in enumerate(bound.arguments.items()):
@@ -159,6 +235,16 @@ def _as_bound(
             positional.append(value)
         elif value is not parameter.default and value is not np._NoValue:
             named[name] = value
+    for name, own in _parameters(function).items():
+        if name not in parameters:
+            continue
+        parameter = parameters[name]
+        if parameter.default is parameter.empty or parameter.default is np._NoValue:
+            continue
+        is_left_out = own.default is None or own.default is own.empty  # no other default
+        if not is_left_out and own.default != parameter.default:
+            if len(positional) <= list(parameters).index(name):
+                named.setdefault(name, parameter.default)
     return tuple(positional), named
 
 
@@ -167,7 +253,8 @@ def array_function(
 ) -> Any:
     """What another function of NumPy gives when an argument is symbolic, or has a symbolic element."""
     name = f"{func.__module__}.{func.__name__}"
-    args, keywords = _as_bound(func, args, keywords)
+    function = _counterpart(func)
+    args, keywords = _as_bound(func, function, args, keywords)
     if keywords.get("out") is not None:
         raise TypeError(
             f"{name}: the result is symbolic, it can't be written into a NumPy array (out=)"
@@ -179,7 +266,6 @@ def array_function(
         and len(args) == 1
     ):
         return _about_variables[func.__name__](args[0])
-    function = _counterpart(func)
     if function is None:
         raise TypeError(
             f"{name} has no symbolic counterpart, and {self!r} has no value yet: {_value_is_needed}"

@@ -11,11 +11,13 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/random_type.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/xtensor/variable.hpp"
 #include "identity_test.hpp"
 #include "instance.hpp"
+#include "named_parts.hpp"
 #include "numpy_bridge.hpp"
 #include "sparse.hpp"
 
@@ -76,13 +78,24 @@ std::optional<Variable> from_number(nb::handle object) {
   return {};
 }
 
+// The elements of a list that is given as a tensor.
+Variables tensors_in(nb::handle list) {
+  const Variables out = as_variables(list, "list");
+  for (const Variable& each : out)
+    if (as_random(each.type()))
+      throw TypeError(cat("expected a tensor, got a list with the state of a generator, ", each.str(),
+                          ": the methods of a generator return (next_rng, draw), `next_rng, x = rng.normal(...)`"));
+  return out;
+}
+
 std::optional<Variable> convert(nb::handle object) {
   if (is_variable(object)) return variable_of(object);
   refuse_truth_value(object);
   if (auto number = from_number(object)) return number;
   if (is_sequence(object)) {
+    if (has_named_parts(object)) refuse_named_parts(object);
     const NestedList level;
-    if (holds_variable(object)) return stack(as_variables(object, "list"), 0);
+    if (holds_variable(object)) return stack(tensors_in(object), 0);
     if (nb::len(object) == 0) return constant(Array::empty(dtype_from(nb::str("floatX")), Dims{0}));
     return constant(array_from(object, Share::Copy));
   }

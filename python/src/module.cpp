@@ -10,7 +10,7 @@
 #include "docstrings.hpp"
 #include "integrate.hpp"
 #include "interruption.hpp"
-#include "keyword_hints.hpp"
+#include "call_errors.hpp"
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"
@@ -101,7 +101,7 @@ NB_MODULE(_core, m) {
   bind_debugging(m);
   bind_system(m);
   bind_docstrings(m);
-  bind_keyword_hints(m);
+  bind_call_errors(m);
   // Building these tables has touched most pages of both libraries.
   bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&bitale::give_back_pages));
   bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&wait_unlocked));

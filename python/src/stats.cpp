@@ -1,6 +1,5 @@
 // Log densities, which distributions have in their records, and constraint transforms, for bitale.stats.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include "bitale/stats/densities.hpp"
 #include "bitale/stats/transforms.hpp"
 #include "define.hpp"
+#include "named_parts.hpp"
 #include "stats.hpp"
 #include "stats/distribution.hpp"
 
@@ -38,7 +38,19 @@ void bind(nb::module_& m, const char* name, Variable (*function)(Parameters...),
       nb::call_guard<AtCaller>(), names...);
 }
 
-std::pair<Variable, Variable> as_pair(const Constrained& x) { return {x.value, x.log_jacobian}; }
+using ConstrainedObject = nb::typed<nb::tuple, Variable, Variable>;
+
+nb::object& constrained_class() {
+  static auto& made =
+      *new nb::object(class_of_parts("bitale.stats.transforms.Constrained",
+                                     "What a transform gives: (value, log_jacobian).", {"value", "log_jacobian"}));
+  return made;
+}
+
+ConstrainedObject as_object(const Constrained& x) {
+  const nb::object parts = nb::make_tuple(x.value, x.log_jacobian);
+  return nb::borrow<ConstrainedObject>(constrained_class()(parts));
+}
 
 template <class... Parameters, class... Names>
 void bind_transform(nb::module_& m, const char* name, Constrained (*function)(const Operand&, Parameters...),
@@ -46,14 +58,14 @@ void bind_transform(nb::module_& m, const char* name, Constrained (*function)(co
   add_function(
       m, name,
       [function](const Like& y, const AsLike<Parameters>&... values) {
-        return as_pair(function(as_variable(y), as_variable(values)...));
+        return as_object(function(as_variable(y), as_variable(values)...));
       },
       nb::call_guard<AtCaller>(), "y"_a, names...);
 }
 template <class Name>
 void bind_transform(nb::module_& m, const char* name, Constrained (*function)(const Operand&, int), const Name& rows) {
   add_function(
-      m, name, [function](const Like& y, int count) { return as_pair(function(as_variable(y), count)); },
+      m, name, [function](const Like& y, int count) { return as_object(function(as_variable(y), count)); },
       nb::call_guard<AtCaller>(), "y"_a, rows);
 }
 
@@ -110,6 +122,7 @@ void bind_densities(nb::module_& m) {
 
 // clang-format off
 void bind_transforms(nb::module_& m) {
+  m.attr("Constrained") = constrained_class();
   bind_transform(m, "lower", lower, "bound"_a);
   bind(m, "lower_inverse", lower_inverse, "x"_a, "bound"_a);
   bind_transform(m, "upper", upper, "bound"_a);

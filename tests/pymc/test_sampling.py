@@ -66,7 +66,12 @@ def test_options(line):
     assert found.sample_stats["depth"].max() <= 5
     with pytest.raises(TypeError, match="one dict of initvals for all chains"):
         bitale.pytensor.sample(line, initvals=[{}, {}], **FEW)
-    with pytest.raises(AttributeError, match="nonsense"):
+    with pytest.raises(TypeError, match="argument 'drawz'. Did you mean 'draws'"):
+        bitale.pytensor.sample(line, drawz=10, **FEW)
+    with line:
+        few = bitale.pytensor.sample(7, **{k: v for k, v in FEW.items() if k != "draws"})
+    assert few.posterior.sizes["draw"] == 7
+    with pytest.raises(TypeError, match="unexpected keyword argument .nonsense"):
         bitale.pytensor.sample(line, nonsense=1, **FEW)
     with pytest.raises(TypeError, match="No model on context stack"):
         bitale.pytensor.sample(**FEW)

@@ -416,10 +416,42 @@ def test_other_unfitting_arguments_are_answered_with_the_signatures():
         TypeError, match=r"inv\(\) got an unexpected keyword argument 'foo'\n  expected x$"
     ):
         pt.linalg.inv(pt.dmatrix("m"), foo=1)
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(
+        TypeError,
+        match=r"^grad\(\) does not take \(TensorVariable, TensorVariable, add_names: str, disconnected_inputs: int\)\n"
+        r"  expected cost.*, wrt, .*disconnected_inputs: str='raise', add_names: bool=True",
+    ):
         bt.grad(x.sum(), x, add_names="yes", disconnected_inputs=3)
-    with pytest.raises(TypeError, match=r"^inv\(\): incompatible function arguments"):
+    with pytest.raises(
+        TypeError, match=r"^inv\(\) takes 1 positional argument \(x\), got 2\n  expected x$"
+    ):
         pt.vectorize(lambda v: pt.linalg.inv(v, v), signature="(n)->(n)")(x)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: bt.grad(x.sum()), r"grad\(\) needs the argument wrt\n  expected cost, wrt, "),
+        (lambda x: pt.switch(x > 0, x), r"switch\(\) needs the argument z\n  expected x, y, z$"),
+        (lambda x: pt.dot(), r"dot\(\) needs the arguments l, r\n  expected l, r$"),
+        (
+            lambda x: x.sum(0, None, True, None, 1),
+            r"sum\(\) takes 4 positional arguments \(axis, .*\), got 5",
+        ),
+        (
+            lambda x: pt.concatenate(x, x),
+            r"concatenate\(\) does not take \(TensorVariable, TensorVariable\)\n  expected tensor_list, axis: int=0$",
+        ),
+        (
+            lambda x: pt.vector("x", 3),
+            r"vector\(\) takes 1 positional argument \(name\), got 2\n  expected name=None, \*, dtype=None, shape=None",
+        ),
+        (lambda x: bt.stats.gamma_logpdf(x), r"gamma_logpdf\(\) needs the argument"),
+    ],
+)
+def test_missing_and_superfluous_arguments(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(pt.dvector("x"))
 
 
 @pytest.mark.parametrize("function", [bt.hessian, bt.grad, pt.grad])

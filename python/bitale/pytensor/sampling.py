@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import inspect
 import re
 import time
 from multiprocessing import cpu_count
@@ -38,9 +40,9 @@ def sample(
 ) -> Any:
     """Draws from the posterior of a PyMC model, as ``pm.sample`` gives them: by nutpie's NUTS, on functions that Bitale compiles.
 
-    model: the one of the block if None. random_seed, and the other arguments: those of ``pm.sample``; options: those of ``nutpie.sample``,
+    model: the one of the block if None; a number in its place is `draws`, as in ``pm.sample(100)``. random_seed, and the other arguments: those of ``pm.sample``; options: those of ``nutpie.sample``,
     such as target_accept, and PyMC's max_treedepth. The result is PyMC's, with the observed and constant data. ImportError without PyMC 6 and nutpie;
-    TypeError for initvals of each chain; errors of the model as `nutpie.compile_model`; PyMC's SamplingError where no chain finds a start, which
+    TypeError for initvals of each chain and for unknown options; errors of the model as `nutpie.compile_model`; PyMC's SamplingError where no chain finds a start, which
     says the variable and the value that are to blame.
     """
     versions.check("pymc", "bitale.pytensor.sample", (6, 0))
@@ -52,6 +54,8 @@ def sample(
 
     from bitale.pytensor.nutpie import compile_model
 
+    if isinstance(model, (int, np.integer)):
+        model, draws = None, int(model)
     if not isinstance(initvals, (dict, type(None))):
         raise TypeError(
             f"sample: nutpie takes one dict of initvals for all chains, not {type(initvals).__name__}"
@@ -92,6 +96,21 @@ def _explained(model: Any, functions: Any) -> Iterator[None]:
     """Says what nutpie's numbers of errors mean, and which variable and value of the model is to blame."""
     try:
         yield
+    except AttributeError as error:
+        unknown = re.fullmatch(r"Unknown settings attribute: (\w+)", str(error))
+        if unknown is None:
+            raise
+        import nutpie
+
+        known = [
+            *inspect.signature(sample).parameters,
+            *inspect.signature(nutpie.sample).parameters,
+        ]
+        near = difflib.get_close_matches(unknown[1], known, 1)
+        raise TypeError(
+            f"sample() got an unexpected keyword argument '{unknown[1]}'"
+            + (f". Did you mean '{near[0]}'?" if near else "")
+        ) from None
     except RuntimeError as error:
         code = re.search(r"ErrorCode\((\d+)\)", str(error))
         if code is None or code[1] not in _MEANINGS:

@@ -108,13 +108,21 @@ Variable repeat(const Operand& x, const Operand& repeats, std::optional<int> axi
   return reshape(alloc(dimshuffle(x, order), wide), lengths);
 }
 
+// The length of each dimension is that of the first tensor that has one: alloc requires the same of the others.
 Variables broadcast_arrays(const Operands& tensors) {
   const LocationScope here(tensors.where);
-  Variables out;
-  if (tensors.variables.empty()) return out;
-  Variable common = tensors.variables[0];
-  for (const Variable& tensor : tensors.variables) common = second(common, tensor);
-  for (const Variable& tensor : tensors.variables) out.push_back(second(common, tensor));
+  int ndim = 0;
+  for (const Variable& tensor : tensors.variables) ndim = std::max(ndim, tensor.ndim());
+  Variables lengths(std::size_t(ndim), int64_constant(1)), out;
+  std::vector<bool> is_known(std::size_t(ndim));
+  for (const Variable& tensor : tensors.variables)
+    for (int axis = 0; axis < tensor.ndim(); ++axis) {
+      const auto at = std::size_t(ndim - tensor.ndim() + axis);
+      if (is_known[at] || tensor.tensor().broadcasts(axis)) continue;
+      lengths[at] = length_of(tensor, axis);
+      is_known[at] = true;
+    }
+  for (const Variable& tensor : tensors.variables) out.push_back(alloc(tensor, Operands(lengths)));
   return out;
 }
 

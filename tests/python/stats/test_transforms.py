@@ -181,3 +181,26 @@ def test_one_row():
 def constrained_of_one(name, length):
     x, log_jacobian = getattr(transforms, name)(np.full(length, 0.5), 1)
     return x.eval()[0, 0], log_jacobian.eval()
+
+
+def test_a_result_that_is_not_unpacked_is_no_tensor():
+    """A stack of value and Jacobian would broadcast with two observations."""
+    q, y = pt.dscalar("q"), np.array([1.0, 2.0])
+    sigma = transforms.lower(q, 0.0)
+    value, log_jacobian = sigma
+    assert value is sigma.value and log_jacobian is sigma.log_jacobian and isinstance(sigma, tuple)
+    rng = pt.random.shared_rng(seed=1)
+    for call in (
+        lambda: bt.stats.normal_logpdf(y, 0.0, sigma),
+        lambda: pt.exp(sigma),
+        lambda: 2 * sigma,
+        lambda: sigma * 2.0,
+        lambda: sigma + q,
+        lambda: q * sigma,
+    ):
+        with pytest.raises(TypeError, match="value, log_jacobian = "):
+            call()
+    with pytest.raises(TypeError, match="next_rng, x = "):
+        pt.exp(rng.normal(0.0, 1.0))
+    values = bt.function([q], list(sigma))(0.5)
+    assert np.allclose(values, [np.exp(0.5), 0.5])

@@ -703,3 +703,18 @@ def test_logaddexp2_of_equal_numbers_is_exact(dtype, mode):
     slope = bt.function([u], bt.grad(pt.logaddexp2(u, 0.25), u), mode=mode)
     for at in (-3.0, -0.5, 0.2, 0.3, 1.0, 1.4, 9.0):
         assert slope(at) == pytest.approx(1 / (1 + 2 ** (0.25 - at)), rel=1e-14)
+
+
+def test_broadcast_arrays_checks_lengths_that_a_call_finds():
+    A, B = pt.dmatrices("A", "B")
+    f = bt.function([A, B], pt.broadcast_arrays(A, B))
+    assert [x.shape for x in f(np.ones((2, 3)), np.zeros((2, 3)))] == [(2, 3), (2, 3)]
+    for shapes in ((1, 3), (2, 1)), ((2, 3), (1, 3)), ((2, 3), (4, 5)):
+        with pytest.raises(bt.ShapeError, match="length"):
+            f(*map(np.ones, shapes))
+    row, column = pt.drow("row"), pt.dcol("column")
+    wide = bt.function([row, column, A], pt.broadcast_arrays(row, column, A, 2.0))
+    given = wide(np.ones((1, 3)), np.ones((2, 1)), np.ones((2, 3)))
+    assert [x.shape for x in given] == [(2, 3)] * 4
+    with pytest.raises(bt.ShapeError, match="length"):
+        wide(np.ones((1, 3)), np.ones((2, 1)), np.ones((2, 4)))
