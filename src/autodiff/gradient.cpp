@@ -84,6 +84,11 @@ void report_disconnected(const Variable& v, const GradOptions& options, std::str
   if (options.disconnected_inputs == OnDisconnected::Raise) {
     DisconnectedInputError error(message);
     if (Location where = v.where()) error.add("made at", where.str_with_callers());
+    if (v.has_owner())
+      error.add(
+          "hint",
+          "an expression that is written a second time is another variable: differentiate by the one that the cost "
+          "contains, or by the variables that it consists of");
     throw error;
   }
   if (options.warn)

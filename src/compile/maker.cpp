@@ -130,7 +130,10 @@ void check_unused(const Variables& inputs, const Variables& used, std::optional<
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (needed.count(inputs[i].node())) continue;
     UnusedInputError error(cat("function: no output depends on input ", i, " (`", inputs[i].str(), "`)"));
-    error.add("hint", "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
+    error.add("hint", inputs[i].has_owner()
+                          ? "an expression that is written a second time is another variable: give it a name, use that "
+                            "in the outputs, and make it the input"
+                          : "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
     if (policy == OnUnusedInput::Raise) fail_at(std::move(error), inputs[i]);
     std::fprintf(stderr, "warning: %s\n", error.what());
   }

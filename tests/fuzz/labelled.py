@@ -307,7 +307,8 @@ class Generator:
                 return None
         if which in (1, 3) and not value.indexes[name].is_unique:
             return None  # refused by xarray even where the labels that are asked for are at one position each
-        if which != 2 and self.rng.random() < 0.5:
+        # (With a nan, pandas finds the nearest only where the labels that are asked for are all of the index.)
+        if which != 2 and not value.indexes[name].hasnans and self.rng.random() < 0.5:
             options["method"] = self.pick(["nearest", "pad", "ffill", "backfill", "bfill"])
             if self.rng.random() < 0.5 and value.indexes[name].dtype.kind in "if":
                 options["tolerance"] = self.pick([3, 4.5, 30])

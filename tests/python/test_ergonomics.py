@@ -498,3 +498,16 @@ def test_float64_can_be_found_in_programs_of_float32():
             warnings.simplefilter("error")
             assert pt.clip(x, 0.1, 0.9).dtype == "float32"
     assert (x * 0.1).dtype == "float64"
+
+
+def test_expressions_that_are_written_a_second_time():
+    x = pt.dvector("x")
+    with pytest.raises(
+        bt.gradient.DisconnectedInputError,
+        match="hint: an expression that is written a second time",
+    ):
+        bt.grad(x.sum(), x[0])
+    with pytest.raises(
+        bt.UnusedInputError, match="hint: an expression that is written a second time"
+    ):
+        bt.function([x * 2], x * 2 + 1)
