@@ -6,6 +6,7 @@
 #include "program/accesses.hpp"
 #include "program/detach.hpp"
 #include "program/index_runs.hpp"
+#include "program/iteration_walk.hpp"
 #include "program/lane_order.hpp"
 #include "program/math/scale.hpp"
 #include "program/steps.hpp"
@@ -91,7 +92,7 @@ Buffers streamable(const Program& program, const Step& step, const Buffers& read
 // Those of the streamable buffers that the loop stores to with whole vectors; it must be short, and do nothing else.
 std::vector<std::int64_t> streamed_by(const Program& program, const Loop& loop, const Buffers& streamable) {
   if (streamable.empty() || loop.schedule.single_pass || !loop.carries.empty()) return {};
-  program::ExprWalk walk;
+  program::IterationWalk walk(loop);
   std::size_t size = 0;
   std::vector<std::int64_t> out;
   for (auto& step : loop.body) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "program/iteration_walk.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::program {
@@ -20,7 +21,7 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& pre
   LaneBody body;
   std::size_t widest = 1;              // of what is loaded, stored or accumulated
   std::size_t narrow = 0, floats = 0;  // operations on integers of 32 bits; on floats
-  ExprWalk walk;
+  IterationWalk walk(loop);
   const auto inspect = [&](Expr root) {
     widest = std::max(widest, itemsize(root.dtype()));
     walk(root, [&](Expr expr) {

@@ -11,7 +11,7 @@ namespace bitale::program {
 
 struct LaneBody {
   LaneOrder order;
-  std::size_t size = 0;  // expressions
+  std::size_t size = 0;  // expressions of an iteration
   bool updates = false;  // something is reduced in any order
   bool sums = false;     // some of these are sums of floats
 };

@@ -84,6 +84,22 @@ TEST_CASE("schedule: gradients of gathers accumulate by index runs, results that
   CHECK(copied.buffers[std::size_t(loops_of(copied)[0]->schedule.streamed[0])].role == Role::output);
 }
 
+TEST_CASE("schedule: what iterations have in common makes them neither wider nor longer") {
+  // The factor is computed once before the loop, however many operations of float64 it takes.
+  const auto x = fvector("x"), y = fvector("y");
+  const auto t = dscalar("t");
+  const auto factor =
+      cast(log(t) * sin(t) + exp(t) / (1 - pow(0.9, t)) + sqrt(1 - pow(0.99, t)) * tanh(t), DType::Float32);
+  const Program program = scheduled_program({x, y, t}, {factor * x + y, sum(factor * x * y)}, 64);
+  REQUIRE(loops_of(program).size() == 1);
+  const Schedule& schedule = loops_of(program)[0]->schedule;
+  CHECK(schedule.accumulators == 4);
+  const Program alone = scheduled_program({x, y, t}, {factor * x + y}, 64);
+  REQUIRE(loops_of(alone).size() == 1);
+  CHECK(loops_of(alone)[0]->schedule.lanes == 16);
+  CHECK(loops_of(alone)[0]->schedule.streamed.size() == 1);
+}
+
 TEST_CASE("schedule: a scheduled program can be parsed, and scheduled again for another width") {
   const auto x = matrix("x");
   const Program plain = lowering::lower(FunctionGraph({x}, {exp(x) / sum(exp(x), {{1}}, true)})).program;
