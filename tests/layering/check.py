@@ -30,6 +30,7 @@ PARTS = [
     "printing",
     "link",
     "compile",
+    "optimizers",
     "python",
 ]
 
