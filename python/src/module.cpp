@@ -14,6 +14,7 @@
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"
+#include "optimizers.hpp"
 #include "progress.hpp"
 #include "sparse.hpp"
 #include "stats.hpp"
@@ -92,6 +93,7 @@ NB_MODULE(_core, m) {
   bind_function(m);
   bind_debug_mode(m);
   bind_gradient(m);
+  bind_optimizers(m);
   bind_printing(m);
   bind_rewriting(m);
   bind_rewrite_databases(m);

@@ -16,6 +16,7 @@ from bitale import _core
 BOUND = {
     name: value
     for module in (
+        bt.optimizers,  # first, as it has a `clip`, too
         pt,
         pt.linalg,
         pt.special,

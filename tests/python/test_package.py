@@ -316,7 +316,7 @@ def test_what_a_first_function_does_not_need_is_not_imported():
         "assert bt.function([x], bt.grad((x**2).sum(), x))([1.0, 2.0]).tolist() == [2.0, 4.0]\n"
         "print(*sys.modules)"
     )
-    rare = {"numpy.random", "hashlib", "json", "bitale.random", "bitale.tensor.random", "bitale.stats", "bitale.integrate", "bitale.tensor.optimize", "bitale.rewrite", "bitale.printing", "bitale.profile",
+    rare = {"numpy.random", "hashlib", "json", "bitale.random", "bitale.tensor.random", "bitale.stats", "bitale.integrate", "bitale.optimizers", "bitale.tensor.optimize", "bitale.rewrite", "bitale.printing", "bitale.profile",
             "bitale.link", "bitale.raise_op", "bitale.typing", "bitale.compile.monitor", "bitale.scan.classes", "bitale.tensor.fft", "bitale.tensor.linalg", "bitale.tensor.op_classes", "numpy.typing"}  # fmt: skip
     assert rare & set(in_a_new_process(program).split()) == set()
 
