@@ -576,6 +576,20 @@ def measure_draws(rows, build, peers):
             )
 
 
+def measure_optimizers(rows, peers):
+    """A step of Adam beside optax under jax.jit, and beside NumPy."""
+    for name, times in script("optimizers", peers, one_thread=True).items():
+        other = "optax" if "optax" in times else "NumPy in place"
+        measure_ratio(
+            rows,
+            f"adam {name}",
+            f"a step of Adam, {name}, against {other}",
+            "≤ 0.7 x",
+            times,
+            other,
+        )
+
+
 def measure_linalg(rows, build, peers):
     """Matrices against NumPy, SciPy, its LAPACK and the peers: each ratio to the best of them, and to each."""
     found = script("linalg", peers, one_thread=True, build=build)
@@ -685,6 +699,7 @@ def main():
         measure_calls(rows, build, options.peers)
         measure_scans(rows, build, options.peers)
         measure_draws(rows, build, options.peers)
+        measure_optimizers(rows, options.peers)
         measure_linalg(rows, build, options.peers)
     measure_rewrite(rows, build)
     if options.peers and not options.cpp_only:

@@ -93,6 +93,12 @@ SECTIONS = [
              "categorical integers choice permutation distribution from_quantile", "tensor.random"),
     _section("Optimisation", "Minima and roots by SciPy, with gradients through the solution ([page](optimize.md)).",
              "minimize minimize_scalar root root_scalar", "tensor.optimize"),
+    _section("Optimisers", "Steps of gradient descent and its relatives, on shared variables or as pure functions ([page](optimizers.md)).",
+             "sgd momentum nesterov adagrad rmsprop adadelta adam adamw nadam lion chain clip clip_by_value clip_by_global_norm "
+             "add_decayed_weights parameter_ema parameter_average global_norm", "optimizers"),
+    _section("Schedules", "Numbers that follow from how many steps were made, for optimisers.",
+             "constant_schedule linear_schedule exponential_decay cosine_decay cosine_decay_schedule warmup_cosine_decay_schedule "
+             "join_schedules", "optimizers"),
     _section("Functions along axes", "", "vectorize apply_along_axis"),
     _section("Facts about tensors", "What is stated or known of a tensor while its expression is built.",
              "specify_shape specify_broadcastable assume is_flat get_vector_length get_scalar_constant_value get_underlying_scalar_constant_value "

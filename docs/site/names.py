@@ -29,6 +29,7 @@ MODULES = {
     "bitale.stats": "Log densities",
     "bitale.stats.transforms": "Transforms of constrained variables",
     "bitale.integrate": "Differential equations",
+    "bitale.optimizers": "Classes of optimisers",
     "bitale.sparse": "Sparse matrices",
     "bitale.sparse.linalg": "Sparse linear algebra",
     "bitale.xtensor": "Labelled dimensions",

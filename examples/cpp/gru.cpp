@@ -4,6 +4,7 @@
 // Encoder-Decoder (2014); Kingma and Ba, Adam (2015).
 #include <bitale/bitale.hpp>
 #include <bitale/ops/scan.hpp>
+#include <bitale/optimizers/optimizers.hpp>
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -123,18 +124,7 @@ int main() {
 
   bt::Variables weights;
   for (auto& [name, weight] : w) weights.push_back(weight);
-  const auto gradients = bt::grad(loss, weights);
-  const auto steps = bt::shared(bt::Array(0.0), "steps"), next = steps + 1.0;
-  bt::Replacements updates{{steps, next}};
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    const bt::Array zeros = bt::Array::zeros(bt::DType::Float64, start.at(weights[k].name()).shape());
-    const auto mean = bt::shared(zeros, "mean"), square = bt::shared(zeros, "square");
-    const auto next_mean = 0.9 * mean + 0.1 * gradients[k],
-               next_square = 0.999 * square + 0.001 * bt::sqr(gradients[k]);
-    const auto move =
-        next_mean / (1.0 - bt::pow(0.9, next)) / (bt::sqrt(next_square / (1.0 - bt::pow(0.999, next))) + 1e-8);
-    updates.insert(updates.end(), {{mean, next_mean}, {square, next_square}, {weights[k], weights[k] - 0.01 * move}});
-  }
+  const auto updates = bt::optimizers::adam({.learning_rate = 0.01}).updates(loss, weights);
   const auto evaluate = bt::function({x, wanted}, loss);
   const auto learn = bt::function({x, wanted}, loss, {.updates = updates});
   const auto read = bt::function({x}, bt::argmax(logits, 1));

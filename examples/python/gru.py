@@ -50,21 +50,10 @@ logits = states[-1] @ weights["wo"] + weights["bo"]
 loss = -pt.log_softmax(logits, axis=-1)[pt.arange(wanted.shape[0]), wanted].mean()
 gradients = bt.grad(loss, list(weights.values()))
 
-updates, rate = [], 0.01
-steps = bt.shared(np.float64(0))
-updates.append((steps, steps + 1))
-for weight, gradient in zip(weights.values(), gradients):
-    mean, square = (bt.shared(np.zeros(weight.get_value().shape)) for _ in range(2))
-    next_mean, next_square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
-    move = (
-        next_mean
-        / (1 - 0.9 ** (steps + 1))
-        / (pt.sqrt(next_square / (1 - 0.999 ** (steps + 1))) + 1e-8)
-    )
-    updates += [(mean, next_mean), (square, next_square), (weight, weight - rate * move)]
-
 evaluate = bt.function([x, wanted], [loss, *gradients])
-learn = bt.function([x, wanted], loss, updates=updates)
+learn = bt.function(
+    [x, wanted], loss, updates=bt.optimizers.adam(loss, weights, learning_rate=0.01)
+)
 read = bt.function([x], logits.argmax(axis=1))
 
 

@@ -127,6 +127,12 @@ def test_integrate():
         execute(code, "integrate.md", names)
 
 
+def test_optimizers():
+    names = {}
+    for code in blocks("optimizers.md", "python"):
+        execute(code, "optimizers.md", names)
+
+
 def test_xtensor():
     names = {}
     for code in blocks("xtensor.md", "python"):

