@@ -61,7 +61,9 @@ def processor() -> str:
 
 
 def record(names: list[str]) -> None:
-    """Runs examples in Python to their end and keeps what they print; without names, all for which the packages are there."""
+    """Runs examples in Python to their end and keeps what they print; without names, all for which the packages are there.
+
+    One that says that it was skipped keeps the record that it has."""
     OUTPUTS.mkdir(exist_ok=True)
     clean = {name: value for name, value in os.environ.items() if name != "BITALE_EXAMPLE_QUICK"}
     for path in sorted(EXAMPLES.glob("[!_]*.py")):
@@ -74,6 +76,9 @@ def record(names: list[str]) -> None:
         seconds = time.monotonic() - start
         if done.returncode:
             raise RuntimeError(f"{path.name} failed:\n{done.stdout}{done.stderr}")
+        if done.stdout.startswith("skipped: "):
+            print(f"{path.stem}: {done.stdout.strip()}", flush=True)
+            continue
         where = f"{datetime.date.today()}, {processor()}"
         text = f"{source_hash(path)}; {seconds:.1f}; {where}\n{done.stdout}"
         (OUTPUTS / f"{path.stem}.txt").write_text(text, encoding="utf-8")
