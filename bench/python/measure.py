@@ -19,8 +19,8 @@ def seconds_per_call(call, repeat, clock=clock):
     return (clock() - before) / repeat
 
 
-def in_turn(rivals, min_seconds=0.02, rounds=15, clock=clock):
-    """{name: function} -> {name: median seconds a call}. Each round times every rival for `min_seconds`.
+def in_turn(rivals, min_seconds=0.02, rounds=15, clock=clock, summary=statistics.median):
+    """{name: function} -> {name: seconds a call, the median unless `summary` is another}. Each round times every rival for `min_seconds`.
 
     Always in another order, and after a call that doesn't count: caches are not as the rival before has left them.
     """
@@ -38,7 +38,7 @@ def in_turn(rivals, min_seconds=0.02, rounds=15, clock=clock):
             rivals[name]()
             times[name].append(seconds_per_call(rivals[name], repeats[name], clock))
     gc.enable()
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: summary(values) for name, values in times.items()}
 
 
 def importable(name):

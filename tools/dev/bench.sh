@@ -60,6 +60,13 @@ bench() {
     OPENBLAS_NUM_THREADS=1 "$interpreter" bench/python/sparse.py "$@"
     return
   fi
+  if [ "${1:-}" = --casadi ]; then
+    python release
+    setup_peers
+    .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check casadi || say "CasADi can't be installed here; its columns are left out"
+    BITALE_BENCH_PEERS=1 OPENBLAS_NUM_THREADS=1 .venv-peers/bin/python bench/python/control.py "${@:2}"
+    return
+  fi
   python release
   build_targets release bitale_bench
   local interpreter=$venv/bin/python
