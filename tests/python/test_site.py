@@ -60,7 +60,7 @@ QUESTIONS = {
     "stages of the pipeline": "pipeline",
     "dict of parameters": "howto/faq",
     "pytree": "howto/faq",
-    "Adam": "optimizers",
+    "Adam": "reference/api/bitale.optimizers.adam",
     "seed": "howto/faq",
     "reproducible": "howto/faq",
     "batch": "howto/faq",
