@@ -319,14 +319,14 @@ class LoopBody {
   Expr made(Expr expr, std::span<const Expr> arguments) {
     if (expr.code() == Code::dim) return outer_.equal_lengths.canonical(expr);
     if (expr.code() == Code::load && is_own(expr.payload())) return loaded(expr, {arguments.begin(), arguments.end()});
-    if (expr.code() == Code::fma) return late_product(expr.dtype(), arguments);
+    if (expr.code() == Code::fma) return late_product(expr, arguments);
     const auto other = expr.code() == Code::index ? indices_.find(expr.payload()) : indices_.end();
     return other == indices_.end() ? program::with_arguments(expr, arguments) : other->second;
   }
 
   // In a sum of two products of which only one depends on a state, that one becomes the product of the fma and the
   // other one its addend: the next state then waits for one operation instead of two.
-  Expr late_product(DType dtype, std::span<const Expr> arguments) {
+  Expr late_product(Expr sum, std::span<const Expr> arguments) {
     const bool is_negative = arguments[2].code() == Code::neg;
     const Expr product = is_negative ? arguments[2].argument(0) : arguments[2];
     const auto waits = [&](Expr expr) { return on_state_.count(expr.id()) > 0; };
@@ -334,7 +334,7 @@ class LoopBody {
         !outer_.pool().forbids_contraction(product))
       return program::fma(is_negative ? -product.argument(0) : product.argument(0), product.argument(1),
                           arguments[0] * arguments[1]);
-    return outer_.pool().make(Code::fma, dtype, arguments, 0);
+    return program::with_arguments(sum, arguments);
   }
   // Records whether an expression depends on a state; variables that name such an expression do, too.
   void note_state(Expr out) {

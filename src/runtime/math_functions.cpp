@@ -1,6 +1,6 @@
 // The mathematical functions of the table: those of the C library that expressions call, and those of special.hpp. The
-// texts for exported code need only the C library. Expansions call erfcx, digamma and trigamma for few arguments only
-// (huge ones, and those that are not positive), so the texts for LLVM cover no others.
+// texts for exported code need only the C library. Expansions call erfcx for huge arguments only, and digamma and
+// trigamma for those that are not positive, so the text of erfcx and those for LLVM cover no others.
 #include <cmath>
 
 #include "bitale/runtime/functions.hpp"
@@ -10,17 +10,8 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr std::string_view erfcx_c = R"(// exp(x * x) * erfc(x)
-static double bt_erfcx(double x) {
-  if (x >= 25) {
-    const double step = -0.5 / (x * x);
-    double term = 1, total = 1;
-    for (int n = 1; n <= 7; ++n) total += term *= step * (2 * n - 1);
-    return 0.564189583547756286948 / x * total;
-  }
-  const double square = x * x;
-  return square > 1e3 ? INFINITY : exp(square) * erfc(x) * (1 + fma(x, x, -square));
-}
+constexpr std::string_view erfcx_c = R"(// exp(x * x) * erfc(x) of |x| beyond 1e15: 1 / (sqrt(pi) x), or infinity
+static double bt_erfcx(double x) { return x < 0 ? INFINITY : 0.564189583547756286948 / x; }
 )";
 
 constexpr std::string_view lgamma_c =

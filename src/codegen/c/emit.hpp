@@ -33,8 +33,9 @@ class Emitter {
   // ---- provided by derived classes ----
   // The length of a buffer along an axis, as an expression of C.
   virtual std::string length(std::int64_t buffer, int axis) = 0;
-  // Declares `data_name(buffer)` as memory for these lengths.
-  virtual void allocate(std::int64_t buffer, const std::vector<std::string>& lengths) = 0;
+  // Declares `data_name(buffer)` as memory for the lengths of the buffer, whose texts are asked for where they are
+  // written.
+  virtual void allocate(std::int64_t buffer) = 0;
   virtual void host_call(const program::HostCall& step) = 0;
   // The rest of "if (it is time && ", by which a loop ends when the host requests it; empty: loops don't poll.
   virtual std::string poll() { return {}; }
@@ -52,7 +53,8 @@ class Emitter {
   void set_data_name(std::int64_t buffer, const std::string& name) {
     data_names_[std::size_t(buffer)] = names_.take(name);
   }
-  bool is_mentioned(std::int64_t buffer) const { return !data_names_[std::size_t(buffer)].empty(); }
+  // Whether a statement mentions the buffer's name.
+  bool is_mentioned(std::int64_t buffer) const { return mentioned_[std::size_t(buffer)]; }
   const program::Buffer& buffer(std::int64_t id) const { return program_.buffers[std::size_t(id)]; }
   std::string text_of(Expr expr) { return value(expr).text; }
   // The declaration of a pointer, with const and restrict where they are true: "const double *restrict x".
@@ -133,6 +135,7 @@ class Emitter {
   Operations operations_;
   Names names_;
   std::vector<std::string> data_names_;
+  std::vector<bool> mentioned_;
   std::vector<bool> shares_memory_;  // per buffer: another buffer uses the same memory at another time
   std::vector<bool> written_;
   std::vector<int> uses_;

@@ -20,6 +20,7 @@ Emitter::Emitter(const program::Program& program, Support& support)
       operations_(program, support,
                   [this](const std::string& function, const std::string& text) { declare(function, text); }),
       data_names_(program.buffers.size()),
+      mentioned_(program.buffers.size(), false),
       shares_memory_(program.buffers.size(), false),
       written_(program.buffers.size(), false),
       kept_(program) {
@@ -47,6 +48,7 @@ void Emitter::add_line(Level& level, std::string text) {
 }
 
 const std::string& Emitter::data_name(std::int64_t id) {
+  mentioned_[std::size_t(id)] = true;
   std::string& name = data_names_[std::size_t(id)];
   if (name.empty()) name = names_.take(buffer(id).name.empty() ? cat("b", id) : buffer(id).name);
   return name;
@@ -155,7 +157,7 @@ void Emitter::emit(const program::Update& step) {
   const bool is_dot = !is_prefix && is_sum_of_products(step);
   if (is_dot) {
     const Text a = value(step.value.argument(0)), b = value(step.value.argument(1));
-    line(cat(name, " = ", dtype == DType::Float32 ? "fmaf(" : "fma(", a.text, ", ", b.text, ", ", name, ");"));
+    line(cat(name, " = ", support_.use("bt_fma", dtype), "(", a.text, ", ", b.text, ", ", name, ");"));
   } else {
     const Text v = value(step.value);
     if (is_float_sum(step))
@@ -276,11 +278,7 @@ void Emitter::emit(const program::Check& step) {
   line(cat("if (!", condition.inside(Text::atom), ") return ", failure(step.check), ";  // ", message));
 }
 
-void Emitter::emit(const program::Allocate& step) {
-  std::vector<std::string> lengths;
-  for (auto& each : buffer(step.buffer).shape) lengths.push_back(value(each).text);
-  allocate(step.buffer, lengths);
-}
+void Emitter::emit(const program::Allocate& step) { allocate(step.buffer); }
 
 void Emitter::emit(const program::HostCall& step) { host_call(step); }
 

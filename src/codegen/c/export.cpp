@@ -1,9 +1,8 @@
 #include "codegen/c/export.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <functional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "bitale/core/error.hpp"
@@ -43,71 +42,46 @@ std::string with(const std::string& given, const std::string& more) {
   return given.empty() ? more : more.empty() ? given : given + ", " + more;
 }
 
-// The text without declarations of numbers that nothing after them mentions, of which compilers warn: from the last
-// line on, since such a number may be all that mentions another.
-std::string without_unused_numbers(const std::string& text) {
-  std::vector<std::string_view> lines, kept;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(std::string_view(text).substr(at, end - at));
-    at = end + 1;
-  }
-  std::unordered_set<std::string_view> mentioned;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    const std::vector<std::string_view> words = words_of(*line);
-    const bool declares =
-        words.size() > 3 && words[0] == "const" && line->find(cat(words[1], " ", words[2], " = ")) != line->npos;
-    if (declares && !mentioned.contains(words[2])) continue;
-    mentioned.insert(words.begin(), words.end());
-    kept.push_back(*line);
-  }
-  std::string out;
-  for (auto line = kept.rbegin(); line != kept.rend(); ++line) out += cat(*line, "\n");
-  return out;
-}
-
 // What the functions of one file share.
 struct File : Interface {
   using Interface::Interface;
   bool blas = false;
-
-  // Casts of unused parameters to void, so that compilers don't warn of them.
-  std::string unused(const std::string& body) const {
-    std::string out;
-    const std::vector<std::string_view> words = words_of(body);
-    const std::unordered_set<std::string_view> mentioned(words.begin(), words.end());
-    const auto inspect = [&](const std::string& name) {
-      if (!mentioned.contains(name)) out += cat("  (void)", name, ";\n");
-    };
-    for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
-      inspect(input_names[i]);
-      for (auto& length : lengths[i]) inspect(length);
-    }
-    return out;
-  }
 };
 
 class ExportEmitter : public Emitter {
  public:
   ExportEmitter(File& file, const program::Program& program, Support& support)
-      : Emitter(program, support), file_(file), lengths_(program.buffers.size()) {
+      : Emitter(program, support), file_(file) {
     for (auto& own : file.own_names()) names().take(own);
     for (std::size_t i = 0; i < file.input_names.size(); ++i) {
       call_it(file.input_buffers[i], file.input_names[i]);
       for (auto& length : file.lengths[i]) names().take(length);
-      if (file.input_buffers[i] >= 0) lengths_[std::size_t(file.input_buffers[i])] = file.lengths[i];
+      if (file.input_buffers[i] >= 0) input_of_[file.input_buffers[i]] = i;
     }
     for (std::size_t i = 0; i < file.output_names.size(); ++i) call_it(file.output_buffers[i], file.output_names[i]);
+  }
+
+  // Casts to void of the parameters that no statement mentions, so that compilers don't warn of them.
+  std::string unused() const {
+    std::string out;
+    for (std::size_t i = 0; i < file_.input_names.size(); ++i) {
+      if (!(file_.input_buffers[i] >= 0 && is_mentioned(file_.input_buffers[i])))
+        out += cat("  (void)", file_.input_names[i], ";\n");
+      for (auto& length : file_.lengths[i])
+        if (!mentioned_lengths_.contains(length)) out += cat("  (void)", length, ";\n");
+    }
+    return out;
   }
 
  protected:
   std::string length(std::int64_t id, int axis) override {
     const Buffer& of = buffer(id);
     if (of.role == Role::constant) return std::to_string(of.value.shape(axis));
-    const auto& known = lengths_[std::size_t(id)];
-    if (known.empty()) throw InternalError(cat("export: the lengths of ", of.name, " are not known"));
-    return known[std::size_t(axis)];
+    const auto input = input_of_.find(id);
+    if (input == input_of_.end()) return atom(text_of(of.shape[std::size_t(axis)]));
+    return mention(file_.lengths[input->second][std::size_t(axis)]);
   }
+  const std::string& mention(const std::string& length) { return *mentioned_lengths_.insert(length).first; }
   void host_call(const program::HostCall& step) override {
     throw NotImplementedError(cat("export: the function calls the host back for ",
                                   program().callbacks[std::size_t(step.callback)],
@@ -137,7 +111,10 @@ class ExportEmitter : public Emitter {
   static std::string atom(const std::string& text) { return is_word(text) ? text : cat("(", text, ")"); }
 
   File& file_;
-  std::vector<std::vector<std::string>> lengths_;  // of buffers, where known
+
+ private:
+  std::unordered_map<std::int64_t, std::size_t> input_of_;  // by buffer
+  std::unordered_set<std::string> mentioned_lengths_;
 };
 
 // The function itself.
@@ -149,15 +126,15 @@ class BodyEmitter final : public ExportEmitter {
     std::string start;
     int code = int(program().checks.size());
     for (auto& fixed : file_.fixed_lengths())
-      start += cat("  if (!(", file_.lengths[fixed.input][fixed.axis], " == ", fixed.length, ")) return ", ++code,
-                   ";  // ", fixed.message, "\n");
+      start += cat("  if (!(", mention(file_.lengths[fixed.input][fixed.axis]), " == ", fixed.length, ")) return ",
+                   ++code, ";  // ", fixed.message, "\n");
     if (slots)
       start += cat("  int64_t bt_starts[", slots, "];\n  if (", file_.signature.name, "_layout(",
                    with(file_.given_names(), "bt_starts"), ") > 0 && !workspace) return ", file_.no_workspace(), ";\n");
     else
       start += "  (void)workspace;\n";
-    const std::string text = without_unused_numbers(start + statements());
-    return file_.unused(text) + text;
+    const std::string text = start + statements();
+    return slots ? text : unused() + text;  // the layout is given all of them
   }
   // The constants that the body mentions; to be called after `body`.
   std::string constants() {
@@ -172,46 +149,41 @@ class BodyEmitter final : public ExportEmitter {
   }
 
  private:
-  void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
-    for (auto& each : lengths) {
-      lengths_[std::size_t(id)].push_back(atom(each));
-      const bool given = is_word(each);
-      if (!given) line(cat("if (", lengths_[std::size_t(id)].back(), " < 0) return ", file_.negative_length(), ";"));
-    }
+  void allocate(std::int64_t id) override {
+    for (auto& length : buffer(id).shape)
+      if (!length.is_constant() && length.code() != Code::dim && checked_.insert(length.id()).second)
+        line(cat("if (", atom(text_of(length)), " < 0) return ", file_.negative_length(), ";"));
     if (buffer(id).role == Role::output) return;
     if (buffer(id).on_stack) return line(cat(pointer(id, stack_memory(id)), ";"));
     const std::string_view type = element_type(buffer(id).dtype);
     line(cat(pointer(id, cat("(", type, " *)(void *)((char *)workspace + bt_starts[", buffer(id).slot, "])")), ";"));
   }
+  std::unordered_set<std::uint32_t> checked_;  // lengths that are not negative
 };
 
-// The lengths of all allocations, computed from what is known before the call.
+// What is computed from the lengths of allocations before the call.
 class LengthsEmitter final : public ExportEmitter {
  public:
-  using Write = std::function<std::string(const Buffer& buffer, const std::vector<std::string>& lengths)>;
+  // The text of a statement about a buffer, or nothing; `lengths` gives the texts of its lengths.
+  using Lengths = std::function<std::vector<std::string>()>;
+  using Write = std::function<std::string(const Buffer& buffer, const Lengths& lengths)>;
   LengthsEmitter(File& file, const program::Program& allocations, Support& support, Write write)
       : ExportEmitter(file, allocations, support), write_(std::move(write)) {}
-  std::string body() { return without_unused_numbers(statements()); }
+  std::string body() { return statements(); }
 
  private:
-  void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
-    for (auto& each : lengths) lengths_[std::size_t(id)].push_back(atom(each));
-    const std::string text = write_(buffer(id), lengths_[std::size_t(id)]);
+  void allocate(std::int64_t id) override {
+    const std::string text = write_(buffer(id), [&] {
+      std::vector<std::string> lengths;
+      for (auto& length : buffer(id).shape) lengths.push_back(atom(text_of(length)));
+      return lengths;
+    });
     if (!text.empty()) line(text);
   }
   Write write_;
 };
 
 // ---- texts ----------------------------------------------------------------------------------------------------------
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\' || (c == '?' && out.back() == '?')) out += '\\';  // two ? may begin a trigraph
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string message_text(const File& file) {
   std::string text = cat("const char *", file.signature.name, "_message(int code) {\n  switch (code) {\n",
@@ -282,40 +254,41 @@ ExportedText export_text(const program::Program& exported, const Signature& sign
 
   BodyEmitter emitter(file, program, support);
   const std::string body = emitter.body(slots), constants = emitter.constants();
-  const auto product = [](const Buffer& buffer, const std::vector<std::string>& lengths) {
-    std::string text = std::to_string(itemsize(buffer.dtype));
-    for (auto& length : lengths) text += cat(" * ", length);
-    return text;
-  };
   std::string layout;
   if (slots) {
-    layout = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) -> std::string {
-               if (buffer.role != Role::temporary || buffer.on_stack) return "";
-               const std::string room = cat("bt_room[", buffer.slot, "]");
-               const std::string more = support.use("bt_max", DType::Int64);
-               return cat(room, " = ", more, "(", room, ", ", product(buffer, lengths), ");");
-             }).body();
+    LengthsEmitter rooms(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) -> std::string {
+      if (buffer.role != Role::temporary || buffer.on_stack) return "";
+      std::string bytes = std::to_string(itemsize(buffer.dtype));
+      for (auto& length : lengths()) bytes += cat(" * ", length);
+      const std::string room = cat("bt_room[", buffer.slot, "]");
+      return cat(room, " = ", support.use("bt_max", DType::Int64), "(", room, ", ", bytes, ");");
+    });
+    const std::string text = rooms.body();
     layout = cat("// Where each temporary begins in the workspace, and how long that is.\nstatic int64_t ", name,
-                 "_layout(", with(file.given(false), "int64_t *bt_starts"), ") {\n", file.unused(layout),
-                 "  int64_t bt_room[", slots, "] = {0}, bt_end = 0;\n", layout, "  for (int k = 0; k < ", slots,
+                 "_layout(", with(file.given(false), "int64_t *bt_starts"), ") {\n", rooms.unused(),
+                 "  int64_t bt_room[", slots, "] = {0}, bt_end = 0;\n", text, "  for (int k = 0; k < ", slots,
                  "; ++k) {\n    bt_starts[k] = bt_end;\n    if (bt_room[k] > 0) bt_end += (bt_room[k] + 63) / 64 * "
                  "64;\n  }\n  return bt_end;\n}\n\n");
   }
-  std::string sizes = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) {
-                        std::string text;
-                        if (buffer.role == Role::output)
-                          for (std::size_t axis = 0; axis < lengths.size(); ++axis)
-                            text += cat(axis ? " " : "", "size->", file.output_names[std::size_t(buffer.slot)], "[",
-                                        axis, "] = ", lengths[axis], ";");
-                        return text;
-                      }).body();
+  LengthsEmitter results(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) {
+    std::string text;
+    if (buffer.role != Role::output) return text;
+    std::size_t axis = 0;
+    for (auto& length : lengths()) {
+      text +=
+          cat(axis ? " " : "", "size->", file.output_names[std::size_t(buffer.slot)], "[", axis, "] = ", length, ";");
+      ++axis;
+    }
+    return text;
+  });
+  std::string sizes = results.body();
   if (slots)
     sizes += cat("  int64_t bt_starts[", slots, "];\n  size->workspace = ", name, "_layout(",
                  with(file.given_names(), "bt_starts"), ");\n");
   else
     sizes += "  size->workspace = 0;\n";
-  sizes = cat("void ", name, "_sizes(", with(file.given(false), cat(name, "_size *size")), ") {\n", file.unused(sizes),
-              sizes, "}\n\n");
+  sizes = cat("void ", name, "_sizes(", with(file.given(false), cat(name, "_size *size")), ") {\n",
+              slots ? "" : results.unused(), sizes, "}\n\n");
   std::string source = cat("// ", signature.about.empty() ? name : signature.about, "; ", name,
                            ".h says how to call it.\n", "#include \"", name, ".h\"\n\n#include <math.h>\n");
   if (file.blas) source += "\n#ifdef BITALE_CBLAS\n#include <cblas.h>\n#endif\n";

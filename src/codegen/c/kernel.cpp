@@ -52,9 +52,10 @@ class KernelEmitter final : public Emitter {
   std::string length(std::int64_t buffer, int axis) override {
     return cat("frame->lengths[", offsets_[std::size_t(buffer)] + axis, "]");
   }
-  void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
+  void allocate(std::int64_t id) override {
+    const auto& lengths = buffer(id).shape;
     for (std::size_t axis = 0; axis < lengths.size(); ++axis)
-      line(cat(length(id, int(axis)), " = ", lengths[axis], ";"));
+      line(cat(length(id, int(axis)), " = ", text_of(lengths[axis]), ";"));
     if (buffer(id).on_stack)
       line(cat("frame->data[", id, "] = ", stack_memory(id), ";"));
     else  // memory that the caller provides for a result is not requested again

@@ -8,6 +8,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/runtime/functions.hpp"
+#include "program/residual.hpp"
 
 namespace bitale::codegen::c {
 
@@ -31,7 +32,6 @@ Text call_text(std::string_view function, std::span<const Text> arguments) {
 std::string_view standard_function(Code code) {
   switch (code) {
     case Code::rem: return "fmod";
-    case Code::fma: return "fma";
     case Code::abs: return "fabs";
     case Code::sqrt: return "sqrt";
     case Code::floor: return "floor";
@@ -187,7 +187,7 @@ Text Operations::operator()(Expr expr, std::span<const Text> arguments, bool pla
                     unsigned_type(dtype), ")", arguments[1].inside(Text::atom), " + (", unsigned_type(dtype), ")",
                     arguments[2].inside(Text::atom), ")"),
                 Text::unary};
-      break;
+      return called(is_residual(expr) ? "bt_residual" : "bt_fma", dtype, arguments);
     case Code::neg:
       if (real || plain) return {cat("-", arguments[0].inside(Text::atom)), Text::unary};
       return {cat("(", value_type(dtype), ")(0 - (", unsigned_type(dtype), ")", arguments[0].inside(Text::atom), ")"),

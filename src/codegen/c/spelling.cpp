@@ -106,20 +106,13 @@ bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(
 
 bool is_word(std::string_view text) { return std::all_of(text.begin(), text.end(), is_word_character); }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text.substr(at, 2) == "//") {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (!is_word_character(text[at])) {
-      ++at;
-    } else {
-      const std::size_t start = at;
-      while (at < text.size() && is_word_character(text[at])) ++at;
-      out.push_back(text.substr(start, at - start));
-    }
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || (c == '?' && out.back() == '?')) out += '\\';  // two ? may begin a trigraph
+    out += c;
   }
-  return out;
+  return out + "\"";
 }
 
 std::string Names::take(std::string_view wanted) {

@@ -33,9 +33,8 @@ class Names {
   std::unordered_set<std::string> taken_;
 };
 std::string identifier(std::string_view text);
-bool is_word(std::string_view text);  // letters, digits and _ only
-// The words and numbers of a text of C outside of its comments.
-std::vector<std::string_view> words_of(std::string_view text);
+bool is_word(std::string_view text);        // letters, digits and _ only
+std::string quoted(std::string_view text);  // as a string of C, and of JavaScript
 
 // A text and how tightly it binds, so that parentheses are written where C, or its reader, needs them.
 struct Text {

@@ -20,11 +20,53 @@ struct Entry {
 
 bool any(DType) { return true; }
 bool is_unsigned(DType dtype) { return kind(dtype) == DTypeKind::UInt; }
+bool is_float32(DType dtype) { return dtype == DType::Float32; }
 bool is_bool(DType dtype) { return dtype == DType::Bool; }
 bool is_wide_unsigned(DType dtype) { return dtype == DType::UInt64; }
 bool is_wide(DType dtype) { return itemsize(dtype) == 8 || dtype == DType::UInt32; }
 
 constexpr Entry entries[] = {
+    {"bt_fma", is_float32, R"(// a b + c, rounded once; twice where no instruction does that.
+static inline float bt_fma_$S(float a, float b, float c) {
+#if defined(__wasm__) || defined(BITALE_NO_FMA)
+  return a * b + c;
+#else
+  return fmaf(a, b, c);
+#endif
+}
+)"},
+    {"bt_fma", any, R"(// a b + c, rounded once; twice where no instruction does that.
+static inline double bt_fma_$S(double a, double b, double c) {
+#if defined(__wasm__) || defined(BITALE_NO_FMA)
+  return a * b + c;
+#else
+  return fma(a, b, c);
+#endif
+}
+)"},
+    {"bt_residual", is_float32, R"(// a b + c where that nearly cancels: the product is exact.
+static inline float bt_residual_$S(float a, float b, float c) {
+#if defined(__wasm__) || defined(BITALE_NO_FMA)
+  return (float)((double)a * b + c);
+#else
+  return fmaf(a, b, c);
+#endif
+}
+)"},
+    {"bt_residual", any,
+     R"(// a b + c where that nearly cancels: what is lost of the product is added, from the halves of a and b (T. J.
+// Dekker, Numer. Math. 18, 1971).
+static inline double bt_residual_$S(double a, double b, double c) {
+#if defined(__wasm__) || defined(BITALE_NO_FMA)
+  const double product = a * b, of_a = a * 134217729.0, of_b = b * 134217729.0;
+  const double a_high = of_a - (of_a - a), a_low = a - a_high, b_high = of_b - (of_b - b), b_low = b - b_high;
+  const double lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+  return (product + c) + lost;
+#else
+  return fma(a, b, c);
+#endif
+}
+)"},
     {"bt_div", is_unsigned, R"(// 0 where the divisor is 0.
 static inline $T bt_div_$S($T a, $T b) { return b == 0 ? ($T)0 : ($T)(a / b); }
 )"},

@@ -6,13 +6,18 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/shapes/shape.hpp"
 
 namespace bitale {
 namespace {
 
+// The length that is stated, by the names that the user has given.
 std::string expected_text(const Variable& length) {
-  auto known = known_integer(length);
-  return known ? std::to_string(*known) : length.str();
+  if (const auto known = known_integer(length)) return cat("length ", *known);
+  if (!length.name().empty()) return cat("length `", length.name(), "`");
+  const auto* shape = dynamic_cast<const ShapeI*>(length.owner_op());
+  if (!shape || length.owner().input(0).name().empty()) return "the length that is stated";
+  return cat("the length of `", length.owner().input(0).name(), "` (dimension ", shape->i, ")");
 }
 
 }  // namespace
@@ -62,9 +67,8 @@ void SpecifyShape::perform(const Apply&, std::span<const Array> in, std::span<Ar
 
 bool SpecifyShape::emit(Lowering& to, const Apply& node) const {
   for (std::size_t k = 0; k < axes.size(); ++k)
-    to.require(
-        equal(to.shape_in(0)[std::size_t(axes[k])], to.in(int(1 + k))),
-        cat("specify_shape: expected length ", expected_text(node.input(int(1 + k))), " in dimension ", axes[k]));
+    to.require(equal(to.shape_in(0)[std::size_t(axes[k])], to.in(int(1 + k))),
+               cat("specify_shape: expected ", expected_text(node.input(int(1 + k))), " in dimension ", axes[k]));
   std::vector<int> order(std::size_t(node.output().ndim()));
   std::iota(order.begin(), order.end(), 0);
   to.permute(0, 0, order);

@@ -12,6 +12,7 @@
 
 #include "bitale/program/expr.hpp"
 #include "program/math/scale.hpp"
+#include "program/residual.hpp"
 
 namespace bitale::program::math {
 
@@ -29,15 +30,10 @@ struct Format {
   double tiny() const { return is_double ? 0x1p-54 : 0x1p-26; }
 };
 
-// log 2 in two pieces: its rounding to the dtype, and the rest.
+// log 2 in two pieces. The last bits of the first are free, so that its products with exponents are exact.
 struct Log2 {
   double high, low;
 };
-inline Log2 log_2(const Format& format) {
-  if (format.is_double) return {0.6931471805599453, 2.3190468138462996e-17};
-  return {0.6931471824645996, -1.904654299957768e-09};
-}
-// The same, but the last bits of the first piece are free, so that its products with exponents are exact.
 inline Log2 log_2_pieces(const Format& format) {
   if (format.is_double) return {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
   return {0x1.62e4p-1, 0x1.7f7d1cp-20};

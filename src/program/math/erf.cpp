@@ -46,17 +46,17 @@ Sum erfcx_of_positive(Expr a) {
   const Expr sum = a + centre, twice = fma(a, number(2), number(1)), inverse = 1.0 / (sum * twice);
   const Expr s = inverse * twice, scale = inverse * sum, rough = (a - centre) * s;
   // The errors of the quotients, by their remainders (a - K) - rough (a + K) and 1 - scale (1 + 2 a).
-  const Expr left = fma(-rough, a, fma(rough + 1.0, number(-centre), a)), q = fma(left, s, rough);
+  const Expr left = residual(-rough, a, fma(rough + 1.0, number(-centre), a)), q = fma(left, s, rough);
   // The rounding error of q is multiplied by the slope there: 1.74 at -1, from where it falls like q^5, and small
   // beyond 0.
   const Expr lost_of_q = fma(left, s, rough - q), square = q * q;
   const Expr slope = (square * square) * (min(q, number(0)) * -1.74);
   const Expr lost_of_twice = fma(a, number(2), 1.0 - twice);
-  const Expr remainder = fma(-scale, lost_of_twice, fma(-scale, twice, number(1)));
+  const Expr remainder = fma(-scale, lost_of_twice, residual(-scale, twice, number(1)));
   const ErfcxSeries series = scaled_erfcx(q);
   const Sum value = sum_exactly(number(series.high), q * series.rest);
   const Expr rest = fma(lost_of_q, slope, value.low + series.low);
-  const Expr high = value.high * scale, lost = fma(value.high, scale, -high);
+  const Expr high = value.high * scale, lost = residual(value.high, scale, -high);
   return {high, lost + scale * fma(value.high, remainder, rest)};
 }
 
@@ -65,7 +65,7 @@ struct Power {
   Expr shifted, n, e, rest;
 };
 Power exp_of_square(Expr a, double factor) {
-  const Expr square = a * a, lost = fma(a, a, -square);
+  const Expr square = a * a, lost = residual(a, a, -square);
   const auto [shifted, n, r] = reduce_by_log_2(Sum{square * factor, lost * factor});
   return {shifted, n, expm1_kernel(r.high), r.low};
 }
@@ -76,7 +76,7 @@ Sum erfcx_of_scaled(Expr a) {
   const bool is_double = Format(a.dtype()).is_double;
   const double high = is_double ? 0.70710678118654757 : 0.70710676908493042;
   const double low = is_double ? -4.8336466567264567e-17 : 1.2101617485882342e-08;
-  const Expr b = a * high, lost = fma(a, number(low), fma(a, number(high), -b));
+  const Expr b = a * high, lost = fma(a, number(low), residual(a, number(high), -b));
   const Sum value = erfcx_of_positive(b);
   return {value.high, fma(lost, fma(b + b, value.high, number(-1.1283791670955126)), value.low)};
 }

@@ -60,7 +60,7 @@ Expr add_to_exponent(Expr value, Expr shifted) {
 }
 
 Reduced reduce_by_log_2(Expr x) {
-  const auto [high, low] = log_2(Format(x.dtype()));
+  const auto [high, low] = log_2_pieces(Format(x.dtype()));
   ExprPool& pool = x.pool();
   const Expr shifted = nearest(x, 1.4426950408889634), n = shifted - Format(x.dtype()).shifter();
   const Expr r = fma(n, pool.number(-high, x.dtype()), x);

@@ -105,14 +105,14 @@ Expr gamma(Expr x) {
   const Expr from_1 = x >= 1, from_2 = x >= 2.25, from_3 = x >= 3.25, large = x >= 4.25;
   const Expr d = x - select(from_3, number(3), select(from_2, number(2), select(from_1, one, 0.0)));
   const Expr near = gamma_near_one(d - 0.625);
-  const Expr steps = (x - 2.0) * (x - 1.0), lost_step = fma(x - 2.0, x - 1.0, -steps);
+  const Expr steps = (x - 2.0) * (x - 1.0), lost_step = residual(x - 2.0, x - 1.0, -steps);
   const Expr product = select(from_3, steps, select(from_2, x - 1.0, one));
   const Expr middle = fma(near, product, near * select(from_3, lost_step, 0.0));
   const Expr quotient = select(large, one, near) / x;
   // exp((x - 1/2) log x - x + ...), the exponent as a sum. At the bound it overflows already.
   const Expr bounded = min(number(is_double ? 175 : 37), x), factor = bounded - 0.5;
   const Sum log = log_in_two_pieces(bounded);
-  const Expr high = factor * log.high, lost = fma(factor, log.low, fma(factor, log.high, -high));
+  const Expr high = factor * log.high, lost = fma(factor, log.low, residual(factor, log.high, -high));
   const Expr tail = fma(gammaln_tail(quotient * quotient), quotient, number(0.91893853320467274178));
   const Sum leading = sum_exactly(high, -bounded);
   const Expr far = exp_of_sum(sum_exactly(leading.high, leading.low + lost + tail));
@@ -134,7 +134,7 @@ Expr gammaln(Expr x) {
   // (x - 1/2)(log x - 1), or sign times log, with its rounding error.
   const Expr factor = select(large, x - 0.5, select(from_1, one, -1.0));
   const Expr high = select(large, log.high - 1.0, log.high);
-  const Expr leading = factor * high, lost = fma(factor, high, -leading);
+  const Expr leading = factor * high, lost = residual(factor, high, -leading);
   const Expr value = leading + (fma(factor, log.low, lost) + select(large, tail, near));
   return rare_math_call("bt_lgamma", x <= 0, select(leading < inf, value, leading), {x});
 }
@@ -154,8 +154,8 @@ Expr digamma(Expr x) {
   const Expr a = select(from_2, x - 1.0, x), b = select(from_3, x - 2.0, 1.0), denominator = a * b;
   const Expr divisor = select(large, x, denominator), inverse = 1.0 / divisor;
   // The rounding error of the quotient, which counts because the sum may cancel.
-  const Expr quotient = numerator * inverse, lost_below = fma(a, b, -denominator);
-  const Expr lost = fma(-quotient, lost_below, fma(-quotient, denominator, numerator)) * inverse;
+  const Expr quotient = numerator * inverse, lost_below = residual(a, b, -denominator);
+  const Expr lost = fma(-quotient, lost_below, residual(-quotient, denominator, numerator)) * inverse;
   const Expr factor = z - zero_high, r = digamma_near_zero(z - 1.625);
   const Expr near = quotient + fma(factor, r, lost - r * zero_low);
   const Expr y = inverse * inverse;
@@ -170,7 +170,7 @@ Expr trigamma(Expr x) {
   const Expr sum = x + 1.5, back = sum - 1.5, lost = (1.5 - (sum - back)) + (x - back);
   const Expr rough = 1.0 / sum, inverse = 1.0 / x;
   // The errors of the sum and of the division: 1 / (x + 3/2) is `rough` plus this. Where x is infinite, so is `lost`.
-  const Expr error = fma(-rough, sum, x.pool().number(1, x.dtype())) - rough * lost;
+  const Expr error = residual(-rough, sum, x.pool().number(1, x.dtype())) - rough * lost;
   const Expr rest = rough * select(x < 0x1p60, error, 0.0), w = rough + rest;
   const Expr after_one = rough + fma(w * w, trigamma_series(w), rest);
   return rare_math_call("bt_trigamma", x <= 0, fma(inverse, inverse, after_one), {x});

@@ -71,13 +71,13 @@ Expr long_tail(Expr s) {
 }  // namespace
 
 Expr erfinv(Expr x) {
-  const Expr a = abs(x), w = -log_of_normal(fma(-x, x, x.pool().number(1, x.dtype())));
+  const Expr a = abs(x), w = -log_of_normal(residual(-x, x, x.pool().number(1, x.dtype())));
   const Expr value = x * select(w <= max_central, central(w), tail(sqrt(w)));
   return select(a < 1, value, select(equal(a, 1), copysign(x.pool().number(inf, x.dtype()), x), nan));
 }
 
 Expr erfinv_inside(Expr x) {
-  const Expr w = -log_of_normal(fma(-x, x, x.pool().number(1, x.dtype())));
+  const Expr w = -log_of_normal(residual(-x, x, x.pool().number(1, x.dtype())));
   return rare_math_call("bt_erfinv", (w > max_central) | ~(abs(x) < 1), x * central(w), {x});
 }
 

@@ -108,7 +108,7 @@ Sum log_with_tail(Expr x) {
   ExprPool& pool = x.pool();
   const auto number = [&](double value) { return pool.number(value, x.dtype()); };
   // Like log1p_bend; what is rounded is at most 2^-5 of the result.
-  const Expr f = m - 1.0, half = f * 0.5, half_square = half * f, square_rest = fma(half, f, -half_square);
+  const Expr f = m - 1.0, half = f * 0.5, half_square = half * f, square_rest = residual(half, f, -half_square);
   const auto [s, z, p] = log1p_series(f);
   const Sum near = sum_exactly(f, -half_square);
   const Expr rest = near.low + (s * fma(z, p, half_square) - square_rest);
@@ -175,7 +175,7 @@ Expr log_by_table(const Base& base, const Split& x, Expr correction = {}) {
   const auto number = [&](double value) { return m.pool().number(value, m.dtype()); };
   const Expr at = bitcast(fma(m, number(15), number(format.shifter())), format.bits());
   const Expr c = lookup(at, base.table.inverse, m.dtype()), log_c = lookup(at, base.table.log, m.dtype());
-  Expr r = fma(m, c, number(-1));
+  Expr r = residual(m, c, number(-1));
   if (correction.defined()) r = fma(correction, c, r);
   // The first sum is exact, and 0 or larger than r; the rounding error of the second is known, but in float32 only the
   // natural logarithm, which is to be right to one ulp, needs it.
@@ -232,7 +232,7 @@ Expr logit(Expr x) {
   // The quotient with its rounding error and that of 1 - x: next to 1 the logarithm magnifies them.
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
   const Expr rest = 1.0 - x, lost = (1.0 - rest) - x, odds = x / rest;
-  const Expr correction = fma(-odds, lost, fma(-odds, rest, x)) / rest;
+  const Expr correction = fma(-odds, lost, residual(-odds, rest, x)) / rest;
   const Split parts = split(odds);
   const Expr scaled = unscale(correction, max(number(-60), parts.k));
   return with_log_limits(odds, log_by_table(natural(Format(x.dtype())), parts, scaled));

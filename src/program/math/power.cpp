@@ -29,16 +29,16 @@ Sum log_in_two_pieces(Expr x) {
   const auto [m, k] = decompose_any(x);
   const Expr f = m - 1.0, inverse = 1.0 / (m + 1.0);
   const Sum divisor = sum_exactly(number(1), m);
-  const Expr s = f * inverse, s_low = fma(-s, divisor.low, fma(-s, divisor.high, f)) * inverse;
-  const Expr z = s * s, z_low = fma(s + s, s_low, fma(s, s, -z));
+  const Expr s = f * inverse, s_low = fma(-s, divisor.low, residual(-s, divisor.high, f)) * inverse;
+  const Expr z = s * s, z_low = fma(s + s, s_low, residual(s, s, -z));
   // t = 2/3 z + z^2 tail, log m = s (2 + t)
   const double third_high = format.is_double ? 0.6666666666666666 : 0.6666666865348816;
   const double third_low = format.is_double ? 3.700743415417188e-17 : -1.9868214925130207e-08;
   const Expr two_thirds = number(third_high), t = z * two_thirds;
-  const Expr t_rest = fma(z, number(third_low), fma(z_low, two_thirds, fma(z, two_thirds, -t)));
+  const Expr t_rest = fma(z, number(third_low), fma(z_low, two_thirds, residual(z, two_thirds, -t)));
   const Expr t_low = fma(z * z, log_tail(z), t_rest);
   const Expr product = s * t;
-  const Expr product_low = fma(s, t_low, fma(s_low, t + 2.0, fma(s, t, -product)));
+  const Expr product_low = fma(s, t_low, fma(s_low, t + 2.0, residual(s, t, -product)));
   const Sum near = sum_exactly(s + s, product);
   const auto [log_2_high, log_2_low] = log_2_pieces(format);
   const Sum total = sum_exactly(k * log_2_high, near.high);
@@ -66,7 +66,7 @@ Expr pow(Expr x, Expr y) {
   const double large = Format(x.dtype()).is_double ? 1e300 : 1e37;
   const Expr exponent = max(number(-large), min(number(large), y));
   const Expr product = exponent * log.high;
-  const Expr power = exp_of_sum({product, fma(exponent, log.low, fma(exponent, log.high, -product))});
+  const Expr power = exp_of_sum({product, fma(exponent, log.low, residual(exponent, log.high, -product))});
   const Expr half = y * 0.5, is_whole = equal(floor(y), y), is_odd = is_whole & not_equal(floor(half), half);
   const Expr is_real = is_whole | (x >= 0) | equal(x, -inf) | is_nan(x);
   const Expr value = select(is_real, select(is_odd, copysign(power, x), power), std::nan(""));
@@ -94,7 +94,7 @@ Expr cbrt(Expr x) {
   const Expr better = fma(r * e, series, r), square = better * better;
   const Expr root = scaled * square;
   // root + (scaled - root^3) / (3 root^2)
-  const Expr remainder = fma(-root, root * root, scaled);
+  const Expr remainder = residual(-root, root * root, scaled);
   const Expr value = add_to_exponent(fma(remainder * (1.0 / 3), square, root), shifted);
   const Expr is_plain = (a > 0) & (a < inf);
   return select(is_plain, copysign(value, x), x);

@@ -24,8 +24,8 @@ Pieces pi_pieces(const Format& format) {
 // x - n pi
 Expr subtract_multiple_of_pi(Expr x, Expr n) {
   const Pieces pi = pi_pieces(Format(x.dtype()));
-  for (double piece : {pi.high, pi.middle, pi.low}) x = fma(n, x.pool().number(-piece, x.dtype()), x);
-  return x;
+  for (double piece : {pi.high, pi.middle}) x = residual(n, x.pool().number(-piece, x.dtype()), x);
+  return fma(n, x.pool().number(-pi.low, x.dtype()), x);
 }
 
 // `value` with its sign flipped where the whole number in the low bits of `shifted` is odd.
@@ -75,8 +75,8 @@ Expr tan(Expr x) {
   const Expr shifted = fma(x, number(0.63661977236758134308), number(format.shifter())), n = shifted - format.shifter();
   // x = n pi/2 + r - excess: the rounding error of r would count twice, in the sine and in the cosine.
   const Pieces pi = pi_pieces(format);
-  const Expr first = fma(n, number(-pi.high / 2), x), product = n * (pi.middle / 2), r = first - product;
-  const Expr lost = (first - r) - product, product_low = fma(n, number(pi.middle / 2), -product);
+  const Expr first = residual(n, number(-pi.high / 2), x), product = n * (pi.middle / 2), r = first - product;
+  const Expr lost = (first - r) - product, product_low = residual(n, number(pi.middle / 2), -product);
   const Expr excess = fma(n, number(pi.low / 2), product_low - lost);
   // sin and cos of |r| <= pi/4, to 2^-58 (float64) and 2^-28 (float32).
   const Expr z = r * r;
@@ -98,7 +98,7 @@ Expr tan(Expr x) {
   const Expr above = large + small, below = other_large + other_small, inverse = 1.0 / below;
   const Expr quotient = above * inverse, negative = -quotient;
   const Expr left_out = fma(negative, (other_large - below) + other_small, (large - above) + small);
-  const Expr value = copysign(fma(fma(negative, below, above) + left_out, inverse, quotient), quotient);
+  const Expr value = copysign(fma(residual(negative, below, above) + left_out, inverse, quotient), quotient);
   return rare_math_call("bt_tan_huge", abs(x) > bound(format), value, {x});
 }
 

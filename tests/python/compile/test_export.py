@@ -212,3 +212,56 @@ def test_complex_systems_are_rejected_by_name(tmp_path):
             with pytest.raises(NotImplementedError, match=f"bt_complex_{name}_f64"):
                 export(tmp_path)
     assert bitale.function([z, w], la.solve(z, w, assume_a="tridiagonal")).export_c(tmp_path)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_lengths_that_long_expressions_give_are_checked_and_named(tmp_path):
+    x, y, n = pt.dvector("x"), pt.dvector("y"), pt.lscalar("n")
+    both = pt.specify_shape(x, (y.shape[0],)) * y
+    f = bitale.function([x, y, n], [both, pt.ones(n * n - 7 * n + 3 * x.shape[0])], name="both")
+    source, header = f.export_c(tmp_path)[:2]
+    assert (
+        "specify_shape: expected the length of `y` (dimension 0) in dimension 0"
+        in Path(header).read_text()
+    )
+    library = str(tmp_path / "libboth.so")
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run(["cc", *strict, "-shared", "-fPIC", source, "-lm", "-o", library], check=True)
+    both = ctypes.CDLL(library)
+    both.both_message.restype = ctypes.c_char_p
+    numbers, out, more = (
+        (ctypes.c_double * 2)(1, 2),
+        (ctypes.c_double * 2)(),
+        (ctypes.c_double * 99)(),
+    )
+
+    def message(other, n):
+        lengths = ctypes.c_int64(2), ctypes.c_int64(other)
+        code = both.both(
+            numbers, lengths[0], numbers, lengths[1], ctypes.c_int64(n), out, more, None
+        )
+        return both.both_message(code).decode()
+
+    assert message(2, 7) == "no error" and list(out) == [1, 4] and list(more[:7]) == [1] * 6 + [0]
+    assert message(3, 7).startswith("specify_shape: expected the length of `y`")
+    assert "negative" in message(2, 3)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_exported_code_has_no_unused_names(tmp_path):
+    x, m, n = pt.dvector("x"), pt.dmatrix("m"), pt.lscalar("n")
+    cases = {
+        "median": ([x, m], [pt.median(x), pt.median(m, axis=0)]),
+        "inverse": ([m], [*pt.linalg.slogdet(m), pt.linalg.inv(m)]),
+        "only_a_length": ([x, m], [x.shape[0] * 2]),
+        "lengths": ([x, n], [pt.arange(n, 2 * n, 3), pt.cumsum(x)[::2], pt.zeros((n, n - 1))]),
+    }
+    for name, (inputs, outputs) in cases.items():
+        f = bitale.function(inputs, outputs, name=name, on_unused_input="ignore")
+        source = f.export_c(tmp_path)[0]
+        run = subprocess.run(
+            ["cc", "-std=c99", "-Wall", "-Wextra", "-fsyntax-only", source],
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0 and run.stderr == "", run.stderr
