@@ -20,7 +20,7 @@ def _section(title: str, text: str, names: str, module: str = "tensor") -> Secti
 
 SECTIONS = [
     _section("Compiling functions", "From expressions to native functions, and the variables that keep values between calls ([page](functions.md)).",
-             "function In Out shared Mode get_mode export_c export_object export_stablehlo", ""),
+             "function In Out shared Mode get_mode export_c export_object export_wasm export_stablehlo", ""),
     _section("Derivatives", "Reverse and forward mode, and products with second derivatives: [tutorial](tutorial/gradients.md).",
              "grad jacobian jacfwd hessian Lop Rop pullback pushforward hessian_vector_product gauss_newton_vector_product subgraph_grad "
              "disconnected_grad zero_grad verify_grad", ""),

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import browser
 import live
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +103,8 @@ class Stage:
             text = self.text(page)
             if live.shows(text):
                 text = live.expanded(text, name, extra)
+            if browser.has_demos(text):
+                text = browser.expanded(text, name, extra)
             if name.endswith("/index.md") or (DOCS / name).with_suffix("").is_dir():
                 text += "".join(self.toctrees(name, text))
             elif name == "readme.md":

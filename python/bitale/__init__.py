@@ -84,6 +84,7 @@ as_symbolic = as_tensor_variable
 export_c = Function.export_c
 export_object = Function.export_object
 export_stablehlo = Function.export_stablehlo
+export_wasm = Function.export_wasm
 
 for _class in (
     DisconnectedInputError,
@@ -143,6 +144,7 @@ __all__ = [
     "export_c",
     "export_object",
     "export_stablehlo",
+    "export_wasm",
     "foldl",
     "foldr",
     "function",

@@ -158,6 +158,19 @@ void bind_function_class(nb::module_& m) {
           "alone, allocates nothing and may be called from many threads. NotImplementedError names what can't be "
           "exported.")
       .def(
+          "export_wasm",
+          [](const Self& self, nb::handle folder, const std::optional<std::string>& name) {
+            const nb::object path = nb::steal(PyOS_FSPath(folder.ptr()));
+            if (!path.is_valid()) nb::raise_python_error();
+            return export_wasm(self.function, nb::cast<std::string>(path), {.name = name.value_or("")});
+          },
+          "folder"_a, "name"_a = nb::none(),
+          nb::sig("def export_wasm(self, folder: str | os.PathLike[str], name: str | None = None) -> list[str]"),
+          "Writes NAME.wasm, NAME.js and NAME.d.ts into the folder, and returns their paths: a WebAssembly module with "
+          "vectors of 128 bits, a JavaScript module whose load() gives the function in a browser or in Node.js, and "
+          "its types for TypeScript. Needs clang and wasm-ld. Results differ from native ones in their last bits. "
+          "NotImplementedError names what can't be exported, and what to install where a program is missing.")
+      .def(
           "export_object",
           [](const Self& self, nb::handle folder, const std::optional<std::string>& name,
              const std::optional<std::string>& target) {

@@ -9,6 +9,7 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "codegen/c/export.hpp"
 #include "codegen/c/spelling.hpp"
+#include "codegen/c/wasm.hpp"
 #include "codegen/llvm/export.hpp"
 #include "codegen/target.hpp"
 #include "link/inner_choices.hpp"
@@ -121,6 +122,19 @@ std::vector<std::string> export_c(const Function& function, const std::string& f
   make_folder(folder);
   return {write(folder, name + ".c", text.source), write(folder, name + ".h", text.header),
           write(folder, "CMakeLists.txt", text.cmake)};
+}
+
+std::vector<std::string> export_wasm(const Function& function, const std::string& folder,
+                                     const ExportOptions& options) {
+  constexpr int vector_bytes = 16;
+  const std::string name = chosen_name(function, options.name);
+  const lowering::Lowered lowered = lowered_for_export(function);
+  const codegen::Signature signature = signature_of(function, name);
+  const std::string module = c::wasm_module(name, c::export_text(lowered.program, signature, vector_bytes));
+  const c::WasmLoader loader = c::wasm_loader(codegen::Interface(lowered.program, signature));
+  make_folder(folder);
+  return {write(folder, name + ".wasm", module), write(folder, name + ".js", loader.script),
+          write(folder, name + ".d.ts", loader.declarations)};
 }
 
 std::vector<std::string> export_object(const Function& function, const std::string& folder,

@@ -1,7 +1,7 @@
 // Times as an HTML page: the tree as JSON, and a script (page/flame.js) that draws it in the browser.
 #include "bitale/printing/flame.hpp"
 
-#include <printing_page_files.inc>  // page/, by cmake/PrintingPage.cmake
+#include <printing_page_files.inc>  // page/, by cmake/EmbeddedTexts.cmake
 
 #include "bitale/core/text.hpp"
 #include "printing/page_text.hpp"

@@ -2,7 +2,7 @@
 // browser, since folding requires a new layout. Nothing is fetched, which a content security policy enforces.
 #include <cmath>
 
-#include <printing_page_files.inc>  // page/, by cmake/PrintingPage.cmake
+#include <printing_page_files.inc>  // page/, by cmake/EmbeddedTexts.cmake
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/provenance.hpp"

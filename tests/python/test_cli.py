@@ -275,6 +275,8 @@ def test_export(tmp_path, capsys, monkeypatch):
     assert Path(answer["files"][0]).read_bytes()[18] == 183  # EM_AARCH64
     assert main(["export", "--for", "aarch64", "model_to_export.py:f"]) == 1
     assert "--for goes with --object" in capsys.readouterr().err
+    assert main(["export", "--object", "--wasm", "model_to_export.py:f"]) == 1
+    assert "--object and --wasm are two kinds of output" in capsys.readouterr().err
 
 
 def test_bench(capsys):

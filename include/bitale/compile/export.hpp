@@ -23,6 +23,14 @@ struct ExportOptions {
 std::vector<std::string> export_c(const Function& function, const std::string& folder,
                                   const ExportOptions& options = {});
 
+// Writes NAME.wasm, NAME.js and NAME.d.ts, and returns their paths: the function as a WebAssembly module with vectors
+// of 128 bits, a JavaScript module whose `load` gives the function in a browser or in Node.js, and its types for
+// TypeScript. Needs clang and wasm-ld. WebAssembly has no fused multiply-add, so results differ from native ones in
+// their last bits. NotImplementedError as above, where clang or wasm-ld is missing, and naming a function of the C
+// library that JavaScript lacks; ValueError as above.
+std::vector<std::string> export_wasm(const Function& function, const std::string& folder,
+                                     const ExportOptions& options = {});
+
 struct ObjectOptions {
   std::string name = {};  // as above
   // The target processors, named as in the flag `target`: native (all that this one has), native-256, x86-64-v3,

@@ -1,4 +1,4 @@
-"""``bitale export``: a function as C code, as an object file or as a StableHLO module, for programs without Bitale."""
+"""``bitale export``: a function as C code, an object file, a WebAssembly or a StableHLO module, for programs without Bitale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add(verbs: Any, common: Any) -> None:
     parser = verbs.add_parser(
         "export",
         parents=[common],
-        help="write a function as C code, an object file or a StableHLO module, which run without Bitale",
+        help="write a function as C code, an object file, a WebAssembly or a StableHLO module, which run without Bitale",
     )
     parser.add_argument(
         "target",
@@ -24,6 +24,11 @@ def add(verbs: Any, common: Any) -> None:
     parser.add_argument("--name", help="name of the C function; default: the function's name")
     parser.add_argument(
         "--object", action="store_true", help="native code, NAME.o and NAME.h, instead of C"
+    )
+    parser.add_argument(
+        "--wasm",
+        action="store_true",
+        help="a WebAssembly module with its JavaScript loader, NAME.wasm, NAME.js and NAME.d.ts; needs clang and wasm-ld",
     )
     parser.add_argument(
         "--stablehlo", action="store_true", help="a StableHLO module, NAME.mlir, for XLA"
@@ -71,8 +76,11 @@ def run(options: Any) -> dict[str, Any]:
         raise ValueError("export: --shape goes with --stablehlo; other code is for any lengths")
     if options.platform and not options.stablehlo:
         raise ValueError("export: --platform goes with --stablehlo; other code is for processors")
-    if options.object and options.stablehlo:
-        raise ValueError("export: --object and --stablehlo are two kinds of output: choose one")
+    kinds = [kind for kind in ("object", "wasm", "stablehlo") if getattr(options, kind)]
+    if len(kinds) > 1:
+        raise ValueError(
+            f"export: --{kinds[0]} and --{kinds[1]} are two kinds of output: choose one"
+        )
     folder = options.output or name
     if options.stablehlo:
         shapes = options.shape and [
@@ -83,6 +91,8 @@ def run(options: Any) -> dict[str, Any]:
                 function.export_stablehlo(folder, shapes, options.name, platform=options.platform)
             ]
         }
+    if options.wasm:
+        return {"files": function.export_wasm(folder, options.name)}
     if options.object:
         return {"files": function.export_object(folder, options.name, options.processors)}
     return {"files": function.export_c(folder, options.name)}

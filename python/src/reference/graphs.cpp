@@ -327,6 +327,15 @@ name: Name of the C function; by default that of the function.
 ~ Function.export_object
 * The code is C99, needs the C library alone, allocates no memory and may be called from many threads.
 
+= Function.export_wasm
+Write the function as a WebAssembly module, with the JavaScript that loads it.
+folder: Where NAME.wasm, NAME.js and NAME.d.ts are written.
+name: Name of the function and its files; by default that of the function.
+-> list of str: Paths of the files.
+! NotImplementedError: naming what cannot be exported, or what to install where clang or wasm-ld is missing.
+~ Function.export_c
+* ``load()`` of NAME.js returns the function, in a browser or in Node.js. Results differ from native ones in their last bits, because WebAssembly has no fused multiply-add.
+
 = Function.export_object
 Write the function as an object file.
 folder: Where NAME.o and NAME.h are written.
