@@ -149,7 +149,7 @@ def differences() -> list[str]:
         f"Of PyTensor {table.VERSION}'s {len(names):,} public names in {modules} modules, {len(names) - len(missing):,} are here, and {len(compared) - len(other):,} of "
         f"the {len(compared):,} functions and classes with arguments take the same, in the same order with the same defaults.",
         "",
-        "The others can be imported, and say what to use instead: [differences](differences.md) lists them.",
+        "The others can be imported, and say what to use instead: [a page](differences_extending.md#names-of-pytensor-that-mean-nothing-here) lists them.",
         "",
         "### Functions and classes whose arguments differ",
         "",
@@ -167,12 +167,12 @@ MARKS = ("<!-- names: tools/api_doc.py -->\n", "<!-- end of names -->\n")
 
 
 def page_of_differences() -> str:
-    """docs/differences.md, with the names that mean nothing here."""
+    """docs/differences_extending.md, with the names that mean nothing here."""
     reasons: dict[str, list[str]] = {}
     for name in table.missing():
         reasons.setdefault(known.reason_missing(name) or "", []).append(f"`{name}`")
     rows = [f"| {why} | {', '.join(each)} |\n" for why, each in reasons.items()]
-    text = (root / "docs" / "differences.md").read_text()
+    text = (root / "docs" / "differences_extending.md").read_text()
     before, _, rest = text.partition(MARKS[0])
     return (
         before
@@ -187,7 +187,7 @@ def page_of_differences() -> str:
 
 def page() -> str:
     lines = [
-        "# API reference",
+        "# Table of functions",
         "",
         "Functions by subject. `help(bitale.tensor.NAME)` describes arguments, results and errors, with examples. Below the subjects are",
         "tables of [dtypes, derivatives and errors](#dtypes-derivatives-and-errors) and of [differences from PyTensor](#differences-from-pytensor).",
@@ -253,7 +253,7 @@ def page() -> str:
 if __name__ == "__main__":
     pages = {
         root / "docs" / "api.md": page(),
-        root / "docs" / "differences.md": page_of_differences(),
+        root / "docs" / "differences_extending.md": page_of_differences(),
     }
     for target, text in pages.items():
         if "--check" not in sys.argv:

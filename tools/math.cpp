@@ -12,7 +12,7 @@
 //     --count N       float64, and functions of two arguments: N points (default 200000)
 //     --float32, --float64   only this dtype
 //     --no-speed      does not time
-//     --markdown      the rows of the table in docs/math.md
+//     --markdown      the rows of the table in docs/measurements/math.md
 // Exits with 1 when a function exceeds its bound or has no reference.
 #include <algorithm>
 #include <bit>

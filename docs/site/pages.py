@@ -22,6 +22,7 @@ MOVED = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "docs/README.md": "guide/index.md",
+    "docs/api.md": "reference/table.md",
     "docs/site/index.md": "index.md",
 }
 LANGUAGES = {

@@ -381,7 +381,7 @@ class Reference:
                 intro,
                 tree("Functions", functions),
                 tree("Modules", others),
-                tree("Settings and tables", ["flags", "/errors/index", "ops"]),
+                tree("Settings and tables", ["table", "flags", "/errors/index", "ops"]),
                 self.cpp_link(),
             ]
         )

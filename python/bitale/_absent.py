@@ -1,5 +1,5 @@
 """Names of PyTensor's that mean nothing here: they can be imported, and any use of them raises an error that says what to use
-instead. The pages docs/api.md and docs/differences.md list them."""
+instead. The pages docs/api.md and docs/differences_extending.md list them."""
 
 from __future__ import annotations
 

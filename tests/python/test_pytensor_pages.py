@@ -1,5 +1,5 @@
 """Programs of the kinds that PyTensor's pages on extensions have, in other words: graph structures, FunctionGraphs and their features, graph
-rewriting, ops, types, views, the pipeline and linkers. What such pages have that does not run is in docs/differences.md."""
+rewriting, ops, types, views, the pipeline and linkers. What such pages have that does not run is in docs/differences_extending.md."""
 
 import numpy as np
 import pytest
