@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "python"
 OUTPUTS = Path(__file__).with_name("outputs")
 
-# Examples that need packages which the site's environment lacks; their pages have no picture.
+# Examples that need packages which the site's environment lacks: they draw pictures themselves, which are recorded, too.
 WITH_OTHERS = re.compile(r"^\s*(?:import|from) (?:pymc|jax|pytensor|nutpie)\b", re.M)
 
 
@@ -51,7 +51,8 @@ def of(example: Path) -> Run | None:
         raise RuntimeError(
             f"{file.relative_to(ROOT)} is what another version of {example.name} printed: ./dev docs --gallery {example.stem}"
         )
-    return Run(output, float(seconds), where, None)
+    picture = file.with_suffix(".svg")
+    return Run(output, float(seconds), where, picture if picture.exists() else None)
 
 
 def processor() -> str:
@@ -67,12 +68,12 @@ def record(names: list[str]) -> None:
     OUTPUTS.mkdir(exist_ok=True)
     clean = {name: value for name, value in os.environ.items() if name != "BITALE_EXAMPLE_QUICK"}
     for path in sorted(EXAMPLES.glob("[!_]*.py")):
-        if path.stem not in names if names else WITH_OTHERS.search(path.read_text()):
+        draws = bool(WITH_OTHERS.search(path.read_text()))
+        if path.stem not in names if names else draws:
             continue
+        command = [sys.executable, path, *([OUTPUTS / f"{path.stem}.svg"] if draws else [])]
         start = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, path], capture_output=True, text=True, cwd=ROOT, env=clean
-        )
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=clean)
         seconds = time.monotonic() - start
         if done.returncode:
             raise RuntimeError(f"{path.name} failed:\n{done.stdout}{done.stderr}")

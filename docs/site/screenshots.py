@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Photographs, for the pages of docs/, what notebooks and browsers show: docs/pictures/notebook.png and docs/pictures/page.png.
-Needs Chromium and playwright; in the checkout, after `./dev setup browser docs`:
+"""Photographs, for the pages of docs/, what notebooks and browsers show: docs/pictures/notebook.png and docs/pictures/page.png; and
+the card with which links to the site are shown, docs/site/static/card.png. Needs Chromium and playwright; in the checkout, after `./dev setup browser docs`:
 
     PYTHONPATH=.venv-docs/lib/python3.*/site-packages .venv/bin/python docs/site/screenshots.py
 
@@ -74,6 +74,18 @@ def page() -> str:
     return bt.printing.html(names["step"])
 
 
+CARD = """<!DOCTYPE html><meta charset=utf-8><style>
+body { margin: 0; width: 1200px; height: 630px; box-sizing: border-box; padding: 70px 80px; background: #10222b; color: #eef4f5; font: 34px sans-serif; }
+h1 { margin: 0 0 14px; font-size: 92px; color: #4fc3d5; } p { margin: 0 0 44px; line-height: 1.35; }
+pre { margin: 0; padding: 26px 34px; font: 27px/1.5 monospace; background: #1b3440; border-radius: 12px; }
+i { font-style: normal; color: #4fc3d5; }</style>
+<h1>Bitale</h1><p>Mathematics over tensors, its gradients, and native functions of both, compiled in milliseconds, in Python and in C++</p>
+<pre>loss = pt.softplus(-y * (X @ w)).mean()
+f = <i>bt.function</i>([X, y, w], [loss, <i>bt.grad</i>(loss, w)])
+
+f.<i>export_c</i>("model")   f.<i>export_wasm</i>("page")</pre>"""
+
+
 def main() -> None:
     program = next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
@@ -93,6 +105,9 @@ def main() -> None:
         open_page(page())
         view.locator(".node.apply .label").last.click()
         view.screenshot(path=PICTURES / "page.png")
+        view.set_viewport_size({"width": 1200, "height": 630})
+        open_page(CARD)
+        view.screenshot(path=Path(__file__).with_name("static") / "card.png")
         browser.close()
 
 
