@@ -1,4 +1,4 @@
-# Scripts and styles of the sources as string literals, in NAME.inc for the sources that include it: those of the pages
+# Scripts and styles as string literals (layout_js is that of layout.js), in NAME.inc for the sources that include it: those of the pages
 # that show graphs and times, and the script that loads functions exported for WebAssembly.
 
 function(embed_texts name folder)
@@ -8,9 +8,8 @@ function(embed_texts name folder)
     set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${file})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} text)
-    string(REPLACE "." "_" variable page_${file})
-    string(REPLACE "page_page" "page" variable ${variable})
-    string(APPEND literals "inline constexpr std::string_view ${variable} = R\"page_file(${text})page_file\";\n")
+    string(REPLACE "." "_" variable ${file})
+    string(APPEND literals "inline constexpr std::string_view ${variable} = R\"embedded(${text})embedded\";\n")
   endforeach()
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated_${name})
   file(CONFIGURE OUTPUT ${generated}/${name}.inc CONTENT "@literals@" @ONLY)

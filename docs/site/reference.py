@@ -84,10 +84,10 @@ def rows_of_api_page() -> dict[str, dict[str, str]]:
 
 
 def largest_errors() -> dict[str, str]:
-    """By name: the errors that were measured for float64 and float32, from the table of docs/math.md."""
-    text = (DOCS / "math.md").read_text(encoding="utf-8").partition("\n## Measured\n")[2]
+    """By name: the errors that were measured for float64 and float32, from the table of docs/measurements/math.md."""
+    text = (DOCS / "measurements" / "math.md").read_text(encoding="utf-8")
     found = re.findall(r"^\| (\w+) \| ([\d.]+) \| `[^|]+` \| \w+ \| ([\d.]+) \|", text, re.M)
-    assert found, "docs/math.md has no table of measured errors"
+    assert found, "docs/measurements/math.md has no table of measured errors"
     return {
         name: f"{float(double):.2f} ulp in float64, {float(single):.2f} ulp in float32"
         for name, single, double in found
@@ -173,7 +173,7 @@ class Reference:
         row = {key: text for key, text in self.rows.get(entry.page, {}).items() if text}
         name = entry.page.removeprefix("bitale.tensor.")
         if name in self.errors:
-            row["Largest error"] = f"{self.errors[name]}: :doc:`measured </math>`"
+            row["Largest error"] = f"{self.errors[name]}: :doc:`measured </measurements/math>`"
         if entry.page.startswith("bitale.tensor.") and not inspect.isclass(entry.value):
             theirs = next((each for each in (name, f"special.{name}") if each in self.pytensor), "")
             if theirs:

@@ -26,10 +26,10 @@ std::string write(const Flame& flame) {
 std::string flame_html(const FlamePage& page) {
   std::vector<std::string> charts;
   for (auto& chart : page.charts) charts.push_back(write(chart));
-  return cat(printing::page_head(page.title, page_flame_css),
+  return cat(printing::page_head(page.title, flame_css),
              "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
              ",\"text\":", json(page.text), ",\"charts\":[", join(charts, ",\n"), "]}</script>\n<script>\n",
-             page_flame_js, "</script>\n</body></html>\n");
+             flame_js, "</script>\n</body></html>\n");
 }
 
 }  // namespace bitale

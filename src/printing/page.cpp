@@ -118,7 +118,7 @@ std::string graph_html(const Page& page) {
   return cat(page_head(page.title, page_css),
              "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
              ",\"program\":", json(page.program), ",\"graphs\":[", join(graphs, ","), "]}</script>\n<script>\n",
-             page_layout_js, page_fold_js, page_view_js, "</script>\n</body></html>\n");
+             layout_js, fold_js, view_js, "</script>\n</body></html>\n");
 }
 
 }  // namespace bitale

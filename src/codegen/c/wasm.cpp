@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/process.hpp"
@@ -51,10 +52,11 @@ std::string find_clang() {
       "clang "
       "lld`, `dnf install clang lld` or `brew install llvm lld`";
   constexpr int newest = 25, oldest = 12;  // 12: the first with the final instructions on vectors
-  std::string clang = found_in_path("clang");
+  const std::string configured = config::get("cc");
+  std::string clang = found_in_path(configured.find("clang") == configured.npos ? "clang" : configured);
   for (int version = newest; clang.empty() && version >= oldest; --version)
     clang = found_in_path(cat("clang-", version));
-  if (clang.empty()) throw MissingGenerator(cat(needs, "; no clang is found in PATH"));
+  if (clang.empty()) throw MissingGenerator(cat(needs, "; no clang is found in PATH, nor named by the flag cc"));
   std::string linker = run({clang, "-print-prog-name=wasm-ld"}).second;
   while (linker.ends_with('\n')) linker.pop_back();
   if (found_in_path(linker).empty()) throw MissingGenerator(cat(needs, "; ", clang, " is there, and finds no wasm-ld"));
@@ -176,7 +178,7 @@ WasmLoader wasm_loader(const Interface& interface) {
                              : results.size() == 1 ? results[0]
                                                    : cat("[", join(results, ", "), "]");
   return {cat(about, "const signature = {\n  name: \"", name, "\",\n  inputs: [\n", inputs, "  ],\n  outputs: [\n",
-              outputs, "  ],\n  codes: [\n", codes, "  ],\n};\n\n", page_wasm_loader_js),
+              outputs, "  ],\n  codes: [\n", codes, "  ],\n};\n\n", wasm_loader_js),
           cat(about, R"(export type Nested<T> = T[] | Nested<T>[];
 export type Shaped<T> = T & { readonly shape: number[] };
 export class FunctionError extends Error {
