@@ -3,7 +3,7 @@
 // an instruction that rounds once.
 #pragma once
 
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program {
 
