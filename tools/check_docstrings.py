@@ -23,7 +23,8 @@ from numpydoc.validate import Validator, validate
 MODULES = [
     "bitale", "bitale.tensor", "bitale.tensor.linalg", "bitale.tensor.special", "bitale.tensor.fft", "bitale.tensor.signal",
     "bitale.tensor.optimize", "bitale.tensor.random", "bitale.random", "bitale.gradient", "bitale.scan", "bitale.printing",
-    "bitale.rewrite", "bitale.assumptions", "bitale.ifelse", "bitale.breakpoint", "bitale.raise_op", "bitale.checkpoint",
+    "bitale.rewrite", "bitale.assumptions", "bitale.ifelse", "bitale.breakpoint", "bitale.raise_op", "bitale.checkpoint", "bitale.xtensor.linalg",
+    "bitale.xtensor.reduction", "bitale.xtensor.signal",
 ]  # fmt: skip
 CHECKS = {
     "GL03", "GL05", "GL06", "GL07", "GL08", "SS01", "SS02", "SS03", "SS04", "SS05", "SS06", "PR01", "PR02", "PR03", "PR04", "PR05",

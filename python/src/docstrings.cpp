@@ -23,6 +23,9 @@ using namespace nanobind::literals;
 
 namespace {
 
+// The functions of labelled tensors in the module of all.
+constexpr std::string_view labelled_prefix = "xtensor_";
+
 // The attributes as nanobind gives them.
 getattrofunc function_attribute = nullptr, method_attribute = nullptr, bound_attribute = nullptr;
 PyTypeObject *function_type = nullptr, *method_type = nullptr, *bound_type = nullptr;
@@ -108,6 +111,8 @@ std::string described_name(nb::handle function) {
   if (Py_TYPE(function.ptr()) == function_type) return is_described(name) ? name : "";
   const std::string qualified = name_attribute(function, "__qualname__");
   if (is_described(qualified)) return qualified;
+  if (const std::string of_labelled = std::string(labelled_prefix) + name; qualified == "XTensorVariable." + name)
+    return is_described(of_labelled) ? of_labelled : "";
   return qualified == "TensorVariable." + name && is_described(name) ? name : "";
 }
 
@@ -165,6 +170,12 @@ nb::object signatures_with_docstring(nb::handle function) {
 nb::object attribute(nb::handle function, std::string_view name) {
   const bool is_bound = Py_TYPE(function.ptr()) == bound_type;
   if (name == "__doc__") return nb::str(docstring_of(function).c_str());
+  if (name == "__name__" || name == "__qualname__") {
+    // Functions of bitale.xtensor; a stub lists them by the names that they have here.
+    const std::string own = name_attribute(function, std::string(name).c_str());
+    if (!own.starts_with(labelled_prefix) || name_attribute(function, "__module__") == "_core") return {};
+    return nb::str(own.substr(labelled_prefix.size()).c_str());
+  }
   if (name == "__nb_signature__" && !is_bound) return signatures_with_docstring(function);
   if (name == "__signature__") return signature_of(function, true, is_bound ? 1 : 0);
   if (name == "__text_signature__") return nb::str(signature_of(function, false, is_bound ? 1 : 0));
@@ -179,7 +190,8 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
   if (!text) return nullptr;
   const std::string_view wanted = text;
   const bool is_special = wanted == "__doc__" || wanted == "__nb_signature__" || wanted == "__signature__" ||
-                          wanted == "__text_signature__" || wanted == "__class__";
+                          wanted == "__text_signature__" || wanted == "__class__" || wanted == "__name__" ||
+                          wanted == "__qualname__";
   if (!is_special) return (*Original)(self, name);
   try {
     if (wanted == "__nb_signature__" || is_ours(self))

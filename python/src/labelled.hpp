@@ -53,7 +53,7 @@ xtensor::Index as_index(nb::handle item, const xtensor::Dim& dim);
 void bind_dims(nb::module_& m);
 void bind_xtensor(nb::module_& m);  // after bind_dims
 void bind_xtensor_windows(nb::module_& m);
-void bind_xtensor_linalg(nb::module_& m);
+void bind_labelled_functions(nb::module_& m);
 void bind_xtensor_loops(nb::module_& m);
 void bind_xtensor_selection(nb::module_& m);
 

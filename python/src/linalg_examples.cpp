@@ -110,6 +110,22 @@ array([1., 1.]))"},
     {"tridiagonal_lu_solve", R"(>>> factors = pt.linalg.tridiagonal_lu_factor([[2.0, 1.0], [0.0, 2.0]])
 >>> pt.linalg.tridiagonal_lu_solve(factors, [2.0, 2.0]).eval()
 array([0.5, 1. ]))"},
+    {"xtensor_cho_solve", R"(>>> from bitale import xtensor as px
+>>> a = px.as_xtensor([[4.0, 2.0], [2.0, 3.0]], dims=("row", "col"))
+>>> factor = px.linalg.cholesky(a, dims=("row", "col"))
+>>> px.linalg.cho_solve((factor, True), px.as_xtensor([8.0, 8.0], dims="row"), dims=("row", "col")).dims
+('col',))"},
+    {"xtensor_lstsq", R"(>>> from bitale import xtensor as px
+>>> a = px.as_xtensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], dims=("person", "coefficient"))
+>>> b = px.as_xtensor([1.0, 3.0, 5.0], dims="person")
+>>> px.linalg.lstsq(a, b, dims=("person", "coefficient"))[0].values.eval().round(6)
+array([1., 2.]))"},
+    {"xtensor_lu", R"(>>> from bitale import xtensor as px
+>>> x = px.as_xtensor([[0.0, 1.0], [2.0, 3.0]], dims=("row", "col"))
+>>> p, l, u = px.linalg.lu(x, dims=("row", "col"), p_indices=True)
+>>> px.dot(l.isel(pivot=p), u, dim="mode").values.eval()
+array([[0., 1.],
+       [2., 3.]]))"},
   };
   return examples;
 }

@@ -79,7 +79,7 @@ NB_MODULE(_core, m) {
   bind_dims(m);
   bind_xtensor(m);
   bind_xtensor_windows(m);
-  bind_xtensor_linalg(m);
+  bind_labelled_functions(m);
   bind_xtensor_loops(m);
   bind_xtensor_selection(m);
   bind_random(m);

@@ -7,7 +7,6 @@
 
 #include "arguments.hpp"
 #include "bitale/ops/linalg.hpp"
-#include "bitale/ops/signal.hpp"
 
 namespace bitale::python {
 
@@ -20,7 +19,5 @@ bool as_flag(nb::handle given, std::string_view who, std::string_view option);
 // ValueError for anything else.
 int as_trans(nb::handle trans, std::string_view who);
 NormOrder as_order(const Any& ord);
-// ValueError for another text than "full", "valid" and "same".
-ConvolutionMode as_convolution_mode(const std::string& mode, const char* who);
 
 }  // namespace bitale::python

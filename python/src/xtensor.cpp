@@ -250,47 +250,7 @@ void bind_properties(Class& cls) {
 
 // ---- methods --------------------------------------------------------------------------------------------------------
 
-using Reduction = XVariable (*)(const XOperand&, const Names&);
-struct NamedReduction {
-  const char *name, *doc;
-  Reduction function;
-};
-constexpr NamedReduction reductions[] = {
-    {"sum", "The sum over dimensions, by default over all.", xtensor::sum},
-    {"prod", "The product over dimensions.", xtensor::prod},
-    {"max", "The largest element over dimensions.", xtensor::max},
-    {"min", "The smallest element over dimensions.", xtensor::min},
-    {"all", "Whether all elements over dimensions are true.", xtensor::all},
-    {"any", "Whether any element over dimensions is true.", xtensor::any},
-    {"mean", "The mean over dimensions.", xtensor::mean},
-    {"count", "How many elements over dimensions are not nan.", xtensor::count},
-    {"logsumexp", "The logarithm of the sum of exponentials over dimensions.", xtensor::logsumexp},
-    {"cumsum", "Sums of the elements up to each, along dimensions one after the other.", xtensor::cumsum},
-    {"cumprod", "Products of the elements up to each, along dimensions one after the other.", xtensor::cumprod},
-    {"softmax", "Exponentials divided by their sum over dimensions.", xtensor::softmax},
-    {"log_softmax", "The logarithm of softmax.", xtensor::log_softmax},
-};
-
-void bind_reductions_of(Class& cls) {
-  for (const NamedReduction& each : reductions)
-    cls.def(
-        each.name,
-        [function = each.function, name = each.name](const XVariable& x, Any dim) {
-          return function(x, as_names(dim, name));
-        },
-        "dim"_a.none() = nb::none(), Caller(), each.doc);
-  cls.def(
-      "var", [](const XVariable& x, Any dim, int ddof) { return xtensor::var(x, as_names(dim, "var"), ddof); },
-      "dim"_a.none() = nb::none(), "ddof"_a = 0, Caller(), "The variance over dimensions.");
-  cls.def(
-      "std", [](const XVariable& x, Any dim, int ddof) { return xtensor::std_(x, as_names(dim, "std"), ddof); },
-      "dim"_a.none() = nb::none(), "ddof"_a = 0, Caller(), "The standard deviation over dimensions.");
-  cls.def(
-      "argmax", [](const XVariable& x, Any dim) { return xtensor::argmax(x, as_dim(dim).name()); }, "dim"_a, Caller(),
-      "The position of the largest element along a dimension.");
-  cls.def(
-      "argmin", [](const XVariable& x, Any dim) { return xtensor::argmin(x, as_dim(dim).name()); }, "dim"_a, Caller(),
-      "The position of the smallest element along a dimension.");
+void bind_product_of(Class& cls) {
   cls.def(
       "dot",
       [](const XVariable& x, nb::handle other, Any dim) {
@@ -595,20 +555,6 @@ void bind_functions_of(nb::module_& m) {
       },
       "name"_a, "function"_a, "operands"_a, Caller(), "An elementwise function of tensors, of labelled ones.");
   m.def(
-      "xtensor_align",
-      [](const std::string& who, const nb::list& given, const nb::list& core) {
-        XVariables all;
-        std::vector<std::vector<std::string>> names;
-        for (nb::handle each : given) all.push_back(as_labelled(each));
-        for (nb::handle each : core) names.push_back(*as_names(each, who));
-        const Aligned out = align(who, all, names);
-        return nb::make_tuple(out.values, out.dims, out.core);
-      },
-      "who"_a, "operands"_a, "core"_a = nb::list(), Caller(),
-      nb::sig("def xtensor_align(who: str, operands: list[typing.Any], core: list[typing.Any] = []) -> "
-              "tuple[list[TensorVariable], list[Dim], list[list[Dim]]]"),
-      "The tensors with their common dimensions and then their core dimensions; the former, and the latter of each.");
-  m.def(
       "xtensor_concat", [](Any tensors, Any dim) { return xtensor::concat(operands(tensors, "concat"), as_dim(dim)); },
       "xtensors"_a, "dim"_a, Caller());
   m.def(
@@ -639,7 +585,7 @@ void bind_xtensor(nb::module_& m) {
   bind_equality(cls, "__ne__", xtensor::neq, true);
   bind_unary_operators(cls);
   bind_refusals(cls);
-  bind_reductions_of(cls);
+  bind_product_of(cls);
   bind_shapes_of(cls);
   bind_indexing_of(cls);
   bind_functions_of(m);

@@ -5,6 +5,7 @@
 #include "bitale/ops/creation.hpp"
 #include "bitale/ops/interpolate.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "bitale/ops/signal.hpp"
 #include "core/option_names.hpp"
 
 namespace bitale {
@@ -43,6 +44,10 @@ inline constexpr OptionName<LyapunovMethod> option_names<LyapunovMethod>[] = {{L
 template <>
 inline constexpr OptionName<MatrixNorm> option_names<MatrixNorm>[] = {{MatrixNorm::Frobenius, "fro"},
                                                                       {MatrixNorm::Nuclear, "nuc"}};
+
+template <>
+inline constexpr OptionName<ConvolutionMode> option_names<ConvolutionMode>[] = {
+    {ConvolutionMode::Full, "full"}, {ConvolutionMode::Valid, "valid"}, {ConvolutionMode::Same, "same"}};
 
 template <>
 inline constexpr OptionName<PadMode> option_names<PadMode>[] = {

@@ -1,4 +1,5 @@
-// Linear algebra of labelled tensors: each function is one of tensors, with names for its core dimensions.
+// Linear algebra and convolutions of labelled tensors: each function is one of tensors, with names for its core
+// dimensions.
 #include "bitale/xtensor/linalg.hpp"
 
 #include <algorithm>
@@ -9,298 +10,327 @@
 #include "bitale/ops/matrix_rank.hpp"
 #include "bitale/xtensor/align.hpp"
 #include "bitale/xtensor/functions.hpp"
+#include "xtensor/labelled_function.hpp"
+
+namespace bitale {
+
+enum class Transposed { No, Yes, Conjugate };
+template <>
+inline constexpr OptionName<Transposed> option_names<Transposed>[] = {
+    {Transposed::No, "N", "0"}, {Transposed::Yes, "T", "1"}, {Transposed::Conjugate, "C", "2"}};
+
+}  // namespace bitale
 
 namespace bitale::xtensor {
 
-namespace {
+// ---- functions of matrices, and numbers of them ---------------------------------------------------------------------
 
-// A function of matrices. `results` are the core dimensions of each result.
-template <class Function>
-XVariables of_matrices(const char* who, const XOperand& x, const CoreDims& dims, const std::vector<DimList>& results,
-                       Function function) {
-  const LocationScope here(x.where);
-  const CoreDims core[] = {core_names(who, dims, {2})};
-  return blockwise(who, std::span(&x.variable, 1), core, results,
-                   [&](const Variables& values) { return Variables(function(values[0])); });
+LABELLED("cholesky", cholesky, "x, lower=True, *, -check_finite=True, dims", "(row,column)->(row,column)");
+XVariable cholesky(const XOperand& x, const CoreDims& dims, bool lower) {
+  return lift<XVariable>("cholesky", dims, {x}, [&](const Variable& v) { return bitale::cholesky(v, lower); });
 }
 
-Variables one(Variable variable) { return {std::move(variable)}; }
-
-// The dimension of rows or columns; none where dims have another number of names, which of_matrices refuses.
-DimList rows(const CoreDims& dims) { return dims.empty() ? DimList() : DimList{dims[0]}; }
-DimList columns(const CoreDims& dims) { return dims.size() < 2 ? DimList() : DimList{dims[1]}; }
-
-DimList followed_by(DimList dims, const Dim& last) {
-  dims.push_back(last);
-  return dims;
+LABELLED("inv", inv, "x, *, dims", "(row,column)->(column,row)");
+XVariable inv(const XOperand& x, const CoreDims& dims) {
+  return lift<XVariable>("inv", dims, {x}, [](const Variable& v) { return bitale::inv(v); });
 }
-DimList preceded_by(const Dim& first, const DimList& dims) {
-  DimList out{first};
-  out.insert(out.end(), dims.begin(), dims.end());
-  return out;
+
+LABELLED("pinv", pinv, "x, *, dims, rcond=None", "(row,column)->(column,row)",
+         "rcond (float): Singular values up to this times the largest count as 0.");
+XVariable pinv(const XOperand& x, const CoreDims& dims, std::optional<double> rcond) {
+  return lift<XVariable>("pinv", dims, {x}, [&](const Variable& v) { return bitale::pinv(v, rcond.value_or(-1)); });
 }
-DimList same(const CoreDims& dims) { return {dims.begin(), dims.end()}; }
-DimList transposed(const CoreDims& dims) { return {dims.rbegin(), dims.rend()}; }
 
-// How the dimensions of a system of equations are divided.
-struct System {
-  std::vector<CoreDims> core;  // of the matrices and of the right-hand side
-  DimList solution;
-  int rank = 1;  // of a right-hand side
-};
+LABELLED("expm", expm, "x, *, dims", "(row,column)->(row,column)");
+XVariable expm(const XOperand& x, const CoreDims& dims) {
+  return lift<XVariable>("expm", dims, {x}, [](const Variable& v) { return bitale::expm(v); });
+}
 
-// The names of columns that a right-hand side has of its own, and of the two of a matrix.
-struct MatrixAndColumns {
-  CoreDims matrix, own;
-};
-MatrixAndColumns divided(const char* who, const XVariable& a, const XVariable& b, const CoreDims& dims) {
-  const CoreDims names = core_names(who, dims, {2, 3});
-  MatrixAndColumns out;
-  for (const auto& name : names) (names.size() == 3 && a.find(name) < 0 ? out.own : out.matrix).push_back(name);
-  if (out.matrix.size() != 2)
+LABELLED("matrix_power", matrix_power, "x, n, *, dims", "(row,column)->(row,column)");
+XVariable matrix_power(const XOperand& x, std::int64_t n, const CoreDims& dims) {
+  return lift<XVariable>("matrix_power", dims, {x}, [&](const Variable& v) { return bitale::matrix_power(v, n); });
+}
+
+LABELLED("det", det, "x, *, dims", "(row,column)->()");
+XVariable det(const XOperand& x, const CoreDims& dims) {
+  return lift<XVariable>("det", dims, {x}, [](const Variable& v) { return bitale::det(v); });
+}
+
+LABELLED("slogdet", slogdet, "x, *, dims", "(row,column)->sign(),logabsdet()");
+SignAndLogarithm slogdet(const XOperand& x, const CoreDims& dims) {
+  return lift<SignAndLogarithm>("slogdet", dims, {x}, [](const Variable& v) { return bitale::slogdet(v); });
+}
+
+LABELLED("trace", trace, "x, offset=0, *, dims", "(row,column)->()");
+XVariable trace(const XOperand& x, const CoreDims& dims, int offset) {
+  return lift<XVariable>("trace", dims, {x}, [&](const Variable& v) { return bitale::trace(v, offset, -2, -1); });
+}
+
+LABELLED("diagonal", diagonal, "x, offset=0, *, dims, mode='mode'", "(row,column)->(mode)");
+XVariable diagonal(const XOperand& x, const CoreDims& dims, int offset, const Dim& mode) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::diagonal(v, offset, -2, -1); };
+  return lift<XVariable>("diagonal", dims, {x}, of_tensors, {mode});
+}
+
+LABELLED("matrix_rank", matrix_rank, "x, *, dims", "(row,column)->()");
+XVariable matrix_rank(const XOperand& x, const CoreDims& dims) {
+  return lift<XVariable>("matrix_rank", dims, {x}, [](const Variable& v) { return bitale::matrix_rank(v); });
+}
+
+XVariable norm(const XOperand& x, const CoreDims& dims, const NormOrder& ord) {
+  const Axes axes = dims.size() == 2 ? std::vector<int>{-2, -1} : std::vector<int>{-1};
+  return lift<XVariable>("norm", dims, {x}, [&](const Variable& v) { return bitale::norm(v, ord, axes); });
+}
+static XVariable norm_by_name(const XOperand& x, const CoreDims& dims, const Argument& ord) {
+  if (const auto* text = std::get_if<std::string>(&ord))
+    return norm(x, dims, option_named<MatrixNorm>(*text, "norm: expected a number, None, or ord"));
+  if (const auto* number = std::get_if<double>(&ord)) return norm(x, dims, *number);
+  if (const auto* number = std::get_if<std::int64_t>(&ord)) return norm(x, dims, double(*number));
+  return norm(x, dims);
+}
+LABELLED("norm", norm_by_name, "x, ord=None, *, dims", "(row,column?)->()",
+         "dims (sequence of str): The dimension of vectors, or the rows and the columns of matrices.");
+
+// ---- decompositions -------------------------------------------------------------------------------------------------
+
+LABELLED("eigh", eigh, "x, *, dims, lower=True, mode='mode'", "(row,column)->w(mode),v(row,mode)");
+EigenPairs eigh(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
+  return lift<EigenPairs>("eigh", dims, {x}, [&](const Variable& v) { return bitale::eigh(v, {}, lower); }, {mode});
+}
+
+LABELLED("eigvalsh", eigvalsh, "x, *, dims, lower=True, mode='mode'", "(row,column)->(mode)");
+XVariable eigvalsh(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::eigvalsh(v, {}, lower); };
+  return lift<XVariable>("eigvalsh", dims, {x}, of_tensors, {mode});
+}
+
+LABELLED("eig", eig, "x, *, dims, mode='mode'", "(row,column)->w(mode),v(row,mode)");
+EigenPairs eig(const XOperand& x, const CoreDims& dims, const Dim& mode) {
+  return lift<EigenPairs>("eig", dims, {x}, [](const Variable& v) { return bitale::eig(v); }, {mode});
+}
+
+LABELLED("eigvals", eigvals, "x, *, dims, mode='mode'", "(row,column)->(mode)");
+XVariable eigvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
+  return lift<XVariable>("eigvals", dims, {x}, [](const Variable& v) { return bitale::eigvals(v); }, {mode});
+}
+
+LABELLED("svd", svd, "x, *, dims, mode='mode'", "(row,column)->u(row,mode),s(mode),vt(mode,column)");
+SingularValues svd(const XOperand& x, const CoreDims& dims, const Dim& mode) {
+  return lift<SingularValues>("svd", dims, {x}, [](const Variable& v) { return bitale::svd(v, false); }, {mode});
+}
+
+LABELLED("svdvals", svdvals, "x, *, dims, mode='mode'", "(row,column)->(mode)");
+XVariable svdvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
+  return lift<XVariable>("svdvals", dims, {x}, [](const Variable& v) { return bitale::svdvals(v); }, {mode});
+}
+
+LABELLED("qr", qr, "x, *, dims, mode='mode'", "(row,column)->q(row,mode),r(mode,column)",
+         "mode (str or Dim): The new dimension in which the factors meet.");
+OrthogonalFactors qr(const XOperand& x, const CoreDims& dims, const Dim& mode) {
+  const auto of_tensors = [](const Variable& v) { return bitale::qr(v, QrMode::Reduced); };
+  return lift<OrthogonalFactors>("qr", dims, {x}, of_tensors, {mode});
+}
+
+LABELLED("lu", lu, "x, *, dims, permute_l=False, p_indices=False, pivot='pivot', mode='mode'",
+         "(row,column)->p(row,pivot),l(pivot,mode),u(mode,column)",
+         "p_indices (bool): Return permutations p(row) as positions along `pivot`: ``l.isel(pivot=p)`` is p l.\n"
+         "permute_l (bool): Return the product p l(row, mode), and u.");
+XVariables lu(const XOperand& x, const CoreDims& dims, bool permute_l, bool p_indices, const Dim& pivot,
+              const Dim& mode) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::lu(v, permute_l, p_indices); };
+  if (permute_l) {
+    const CoreSignature product("(row,column)->(row,mode),(mode,column)");
+    return lift<XVariables>("lu", product, dims, {x}, of_tensors, {mode});
+  }
+  if (!p_indices) return lift<XVariables>("lu", dims, {x}, of_tensors, {pivot, mode});
+  const CoreSignature positions("(row,column)->(row),(pivot,mode),(mode,column)");
+  return lift<XVariables>("lu", positions, dims, {x}, of_tensors, {pivot, mode});
+}
+
+LABELLED("lu_factor", lu_factor, "x, *, dims", "(row,column)->LU(row,column),pivots(row)");
+LUFactors lu_factor(const XOperand& x, const CoreDims& dims) {
+  return lift<LUFactors>("lu_factor", dims, {x}, [](const Variable& v) { return bitale::lu_factor(v); });
+}
+
+LABELLED("pivot_to_permutation", pivot_to_permutation, "p, inverse=False, *, dims", "(row)->(row)");
+XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, bool inverse) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::pivot_to_permutation(v, inverse); };
+  return lift<XVariable>("pivot_to_permutation", dims, {pivots}, of_tensors);
+}
+
+SchurForm schur(const XOperand& x, const CoreDims& dims, EigenvalueOrder sort, const Dim& mode, const Dim& mode2) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::schur(v, sort); };
+  return lift<SchurForm>("schur", dims, {x}, of_tensors, {mode, mode2});
+}
+
+GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& dims, EigenvalueOrder sort,
+                        const Dim& mode, const Dim& mode2) {
+  const auto of_tensors = [&](const Variable& v, const Variable& w) { return bitale::qz(v, w, sort); };
+  return lift<GeneralizedSchurForm>("qz", dims, {a, b}, of_tensors, {mode, mode2});
+}
+
+// The matrices as complex numbers where a triangular form is asked for.
+static XOperand for_output(const char* who, const XOperand& x, const std::string& output) {
+  if (output != "real" && output != "complex")
+    throw ValueError(cat(who, ": expected output \"real\" or \"complex\", got \"", output, "\""));
+  return output == "complex" ? XOperand(cast(x, promote(x.variable.dtype(), DType::Complex64))) : x;
+}
+static SchurForm schur_for(const XOperand& x, const CoreDims& dims, const std::string& output, EigenvalueOrder sort,
+                           const Dim& mode, const Dim& mode2) {
+  return schur(for_output("schur", x, output), dims, sort, mode, mode2);
+}
+LABELLED("schur", schur_for, "x, *, dims, output='real', sort=None, mode='mode', mode2='mode2'",
+         "(row,column)->T(mode,mode2),Z(row,mode)");
+static XVariables qz_for(const XOperand& a, const XOperand& b, const CoreDims& dims, const std::string& output,
+                         EigenvalueOrder sort, bool return_eigenvalues, const Dim& mode, const Dim& mode2) {
+  const auto [s, p, q, z, alpha, beta] = qz(for_output("qz", a, output), b, dims, sort, mode, mode2);
+  return return_eigenvalues ? XVariables{s, p, alpha, beta, q, z} : XVariables{s, p, q, z};
+}
+LABELLED(
+    "qz", qz_for, "a, b, *, dims, output='real', sort=None, return_eigenvalues=False, mode='mode', mode2='mode2'",
+    "(row,column),(row,column)->s(mode,mode2),p(mode,mode2),q(row,mode),z(column,mode2),alpha(mode),beta(mode)",
+    "-> tuple of XTensorVariable: s and p(mode, mode2), q(row, mode) and z(column, mode2), where a is q s z^T and b "
+    "is q p z^T. With the eigenvalues, alpha / beta: s, p, alpha and beta(mode), q and z.");
+
+// ---- systems of equations -------------------------------------------------------------------------------------------
+
+// The names of rows and columns, and then of the columns that right-hand sides have of their own.
+static CoreDims system_dims(const char* who, const XVariable& a, const XVariable& b, const CoreDims& dims) {
+  CoreDims names = core_names(who, dims, {2, 3});
+  const auto own = std::ranges::stable_partition(
+      names, [&](const std::string& name) { return names.size() == 2 || a.find(name) >= 0; });
+  if (own.size() != names.size() - 2)
     throw ValueError(cat(who,
                          ": expected dims to name the two dimensions of the matrices and, with three names, the "
                          "columns of the right-hand side, which the matrices lack; got ",
                          names_text(names), " for ", a.str(), " and ", b.str()));
-  return out;
+  return names;
 }
 
-// The name of both that `b` has, as an index.
-std::size_t shared_with(const char* who, const XVariable& a, const XVariable& b, const CoreDims& matrix) {
-  const bool has[] = {b.find(matrix[0]) >= 0, b.find(matrix[1]) >= 0};
-  if (has[0] == has[1])
+// Whether right-hand sides have the first of both names; they have one.
+static bool shares_rows(const char* who, const XVariable& a, const XVariable& b, const CoreDims& names) {
+  const bool has_rows = b.find(names[0]) >= 0, has_columns = b.find(names[1]) >= 0;
+  if (has_rows == has_columns)
     throw ValueError(cat(who,
                          ": expected dims to name the two dimensions of the matrices, of which the right-hand side "
                          "has one, and with three also its columns, which the matrices lack; got ",
-                         names_text(matrix), " for ", a.str(), " and ", b.str()));
-  return has[0] ? 0 : 1;
-}
-
-DimList with_columns(std::string first, const CoreDims& own) {
-  DimList out{Dim(std::move(first))};
-  out.insert(out.end(), own.begin(), own.end());
-  return out;
-}
-
-CoreDims and_columns(std::string first, const CoreDims& own) {
-  CoreDims out{std::move(first)};
-  out.insert(out.end(), own.begin(), own.end());
-  return out;
+                         names_text(CoreDims{names[0], names[1]}), " for ", a.str(), " and ", b.str()));
+  return has_rows;
 }
 
 // PyTensor's rule: the rows are the dimension that the right-hand side lacks.
-System system_of(const char* who, const XVariable& a, const XVariable& b, const CoreDims& dims) {
-  const auto [matrix, own] = divided(who, a, b, dims);
-  const std::size_t at = shared_with(who, a, b, matrix);
-  const std::string &shared = matrix[at], &lacking = matrix[1 - at];
-  return {{{lacking, shared}, and_columns(shared, own)}, with_columns(lacking, own), 1 + int(own.size())};
+static CoreDims solved_dims(const char* who, const XVariable& a, const XVariable& b, const CoreDims& dims) {
+  CoreDims names = system_dims(who, a, b, dims);
+  if (shares_rows(who, a, b, names)) std::swap(names[0], names[1]);
+  return names;
 }
 
-// Of factors: their rows and columns are the names in their order.
-System system_of_factors(const char* who, const XVariable& factors, const XVariable& b, const CoreDims& dims) {
-  const auto [matrix, own] = divided(who, factors, b, dims);
-  const std::size_t at = shared_with(who, factors, b, matrix);
-  return {{matrix, and_columns(matrix[at], own)}, with_columns(matrix[1 - at], own), 1 + int(own.size())};
-}
-
-}  // namespace
-
-XVariable cholesky(const XOperand& x, const CoreDims& dims, bool lower) {
-  return of_matrices("cholesky", x, dims, {same(dims)},
-                     [&](const Variable& v) { return one(bitale::cholesky(v, lower)); })[0];
-}
-XVariable inv(const XOperand& x, const CoreDims& dims) {
-  return of_matrices("inv", x, dims, {transposed(dims)}, [](const Variable& v) { return one(bitale::inv(v)); })[0];
-}
-XVariable pinv(const XOperand& x, const CoreDims& dims, double rcond) {
-  return of_matrices("pinv", x, dims, {transposed(dims)},
-                     [&](const Variable& v) { return one(bitale::pinv(v, rcond)); })[0];
-}
-XVariable expm(const XOperand& x, const CoreDims& dims) {
-  return of_matrices("expm", x, dims, {same(dims)}, [](const Variable& v) { return one(bitale::expm(v)); })[0];
-}
-XVariable matrix_power(const XOperand& x, std::int64_t n, const CoreDims& dims) {
-  return of_matrices("matrix_power", x, dims, {same(dims)},
-                     [&](const Variable& v) { return one(bitale::matrix_power(v, n)); })[0];
-}
-XVariable det(const XOperand& x, const CoreDims& dims) {
-  return of_matrices("det", x, dims, {DimList()}, [](const Variable& v) { return one(bitale::det(v)); })[0];
-}
-SignAndLogarithm slogdet(const XOperand& x, const CoreDims& dims) {
-  const XVariables found = of_matrices("slogdet", x, dims, {DimList(), DimList()}, [](const Variable& v) {
-    const auto out = bitale::slogdet(v);
-    return Variables{out.sign, out.logabsdet};
-  });
-  return {found[0], found[1]};
-}
-XVariable trace(const XOperand& x, const CoreDims& dims, int offset) {
-  return of_matrices("trace", x, dims, {DimList()},
-                     [&](const Variable& v) { return one(bitale::trace(v, offset, -2, -1)); })[0];
-}
-XVariable diagonal(const XOperand& x, const CoreDims& dims, int offset, const Dim& mode) {
-  return of_matrices("diagonal", x, dims, {{mode}},
-                     [&](const Variable& v) { return one(bitale::diagonal(v, offset, -2, -1)); })[0];
-}
-XVariable matrix_rank(const XOperand& x, const CoreDims& dims) {
-  return of_matrices("matrix_rank", x, dims, {DimList()},
-                     [](const Variable& v) { return one(bitale::matrix_rank(v)); })[0];
-}
-XVariable norm(const XOperand& x, const CoreDims& dims, const NormOrder& ord) {
-  const LocationScope here(x.where);
-  const CoreDims core[] = {core_names("norm", dims, {1, 2})};
-  Axes axes = std::vector<int>{-1};
-  if (core[0].size() == 2) axes = std::vector<int>{-2, -1};
-  return blockwise("norm", std::span(&x.variable, 1), core, {DimList()},
-                   [&](const Variables& v) { return one(bitale::norm(v[0], ord, axes)); })[0];
-}
-
-EigenPairs eigh(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
-  const XVariables found =
-      of_matrices("eigh", x, dims, {{mode}, followed_by(rows(dims), mode)}, [&](const Variable& v) {
-        const auto out = bitale::eigh(v, {}, lower);
-        return Variables{out.values, out.vectors};
-      });
-  return {found[0], found[1]};
-}
-XVariable eigvalsh(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
-  return of_matrices("eigvalsh", x, dims, {{mode}},
-                     [&](const Variable& v) { return one(bitale::eigvalsh(v, {}, lower)); })[0];
-}
-EigenPairs eig(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  const XVariables found = of_matrices("eig", x, dims, {{mode}, followed_by(rows(dims), mode)}, [](const Variable& v) {
-    const auto out = bitale::eig(v);
-    return Variables{out.values, out.vectors};
-  });
-  return {found[0], found[1]};
-}
-XVariable eigvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  return of_matrices("eigvals", x, dims, {{mode}}, [](const Variable& v) { return one(bitale::eigvals(v)); })[0];
-}
-SingularValues svd(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  const XVariables found = of_matrices(
-      "svd", x, dims, {followed_by(rows(dims), mode), {mode}, preceded_by(mode, columns(dims))}, [](const Variable& v) {
-        const auto out = bitale::svd(v, false);
-        return Variables{out.u, out.s, out.vt};
-      });
-  return {found[0], found[1], found[2]};
-}
-XVariable svdvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  return of_matrices("svdvals", x, dims, {{mode}}, [](const Variable& v) { return one(bitale::svdvals(v)); })[0];
-}
-OrthogonalFactors qr(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  const XVariables found = of_matrices("qr", x, dims, {followed_by(rows(dims), mode), preceded_by(mode, columns(dims))},
-                                       [](const Variable& v) { return bitale::qr(v, QrMode::Reduced); });
-  return {found[0], found[1]};
-}
-XVariables lu(const XOperand& x, const CoreDims& dims, bool permute_l, bool p_indices, const Dim& pivot,
-              const Dim& mode) {
-  std::vector<DimList> results{{pivot, mode}, preceded_by(mode, columns(dims))};
-  if (permute_l)
-    results[0] = followed_by(rows(dims), mode);
-  else
-    results.insert(results.begin(), p_indices ? rows(dims) : followed_by(rows(dims), pivot));
-  return of_matrices("lu", x, dims, results, [&](const Variable& v) { return bitale::lu(v, permute_l, p_indices); });
-}
-LUFactors lu_factor(const XOperand& x, const CoreDims& dims) {
-  const XVariables found = of_matrices("lu_factor", x, dims, {same(dims), rows(dims)}, [](const Variable& v) {
-    const auto out = bitale::lu_factor(v);
-    return Variables{out.factors, out.pivots};
-  });
-  return {found[0], found[1]};
-}
-XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, bool inverse) {
-  const LocationScope here(pivots.where);
-  const CoreDims core[] = {core_names("pivot_to_permutation", dims, {1})};
-  return blockwise("pivot_to_permutation", std::span(&pivots.variable, 1), core, {same(dims)},
-                   [&](const Variables& v) { return one(bitale::pivot_to_permutation(v[0], inverse)); })[0];
-}
-SchurForm schur(const XOperand& x, const CoreDims& dims, EigenvalueOrder sort, const Dim& mode, const Dim& mode2) {
-  const XVariables found =
-      of_matrices("schur", x, dims, {{mode, mode2}, followed_by(rows(dims), mode)}, [&](const Variable& v) {
-        const auto out = bitale::schur(v, sort);
-        return Variables{out.upper, out.z};
-      });
-  return {found[0], found[1]};
-}
-GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& dims, EigenvalueOrder sort,
-                        const Dim& mode, const Dim& mode2) {
-  const LocationScope here(a.where);
-  const CoreDims names = core_names("qz", dims, {2}), core[] = {names, names};
-  const XVariable both[] = {a.variable, b.variable};
-  const DimList square{mode, mode2};
-  const XVariables found =
-      blockwise("qz", both, core, {square, square, {Dim(names[0]), mode}, {Dim(names[1]), mode2}, {mode}, {mode}},
-                [&](const Variables& v) {
-                  const auto out = bitale::qz(v[0], v[1], sort);
-                  return Variables{out.s, out.p, out.q, out.z, out.alpha, out.beta};
-                });
-  return {found[0], found[1], found[2], found[3], found[4], found[5]};
-}
-
+static constexpr std::string_view of_systems =
+    "a (XTensorVariable): The matrices. Their rows are the dimension that `b` lacks, their columns the one that it "
+    "shares.\n"
+    "dims (sequence of str): The two dimensions of the matrices, and the columns of `b` if its right-hand sides are "
+    "matrices.";
+LABELLED("solve", solve, "a, b, dims, assume_a='gen', lower=False, -check_finite=True",
+         "(row,column),(column,k?)->(row,k?)", of_systems);
 XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a, bool lower) {
   const LocationScope here(a.where);
-  const System system = system_of("solve", a.variable, b.variable, dims);
-  const XVariable both[] = {a.variable, b.variable};
-  return blockwise("solve", both, system.core, {system.solution}, [&](const Variables& v) {
-    return one(bitale::solve(v[0], v[1], {.assume_a = assume_a, .lower = lower, .b_ndim = system.rank}));
-  })[0];
+  const CoreDims names = solved_dims("solve", a.variable, b.variable, dims);
+  return lift<XVariable>("solve", names, {a, b}, [&](const Variable& v, const Variable& w) {
+    return bitale::solve(v, w, {.assume_a = assume_a, .lower = lower, .b_ndim = int(names.size()) - 1});
+  });
 }
+
+LABELLED("solve_triangular", solve_triangular, "a, b, dims, lower=False, unit_diagonal=False",
+         "(row,column),(column,k?)->(row,k?)", of_systems);
 XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims& dims, bool lower, bool unit_diagonal) {
   const LocationScope here(a.where);
-  const System system = system_of("solve_triangular", a.variable, b.variable, dims);
-  const XVariable both[] = {a.variable, b.variable};
-  return blockwise("solve_triangular", both, system.core, {system.solution}, [&](const Variables& v) {
-    return one(
-        bitale::solve_triangular(v[0], v[1], {.lower = lower, .unit_diagonal = unit_diagonal, .b_ndim = system.rank}));
-  })[0];
+  const CoreDims names = solved_dims("solve_triangular", a.variable, b.variable, dims);
+  return lift<XVariable>("solve_triangular", names, {a, b}, [&](const Variable& v, const Variable& w) {
+    return bitale::solve_triangular(v, w,
+                                    {.lower = lower, .unit_diagonal = unit_diagonal, .b_ndim = int(names.size()) - 1});
+  });
 }
+
+// The rows and columns of factors are the names in their order: the solution has the one that the right-hand side
+// lacks.
+static constexpr std::string_view of_factors =
+    "c_and_lower (tuple): The factors, and whether they are lower triangular.\n"
+    "lu_and_pivots (tuple): What `lu_factor` returns.\n"
+    "dims (sequence of str): The rows and the columns of the factors, in this order, and the columns of `b` if its "
+    "right-hand sides are matrices.\n"
+    "-> The solutions. Of rows and columns they have the one that `b` lacks.";
+LABELLED("cho_solve", cho_solve, "c_and_lower[factor lower], b, dims", "(row,column),(row,k?)->(column,k?)",
+         of_factors);
 XVariable cho_solve(const XOperand& factor, bool lower, const XOperand& b, const CoreDims& dims) {
   const LocationScope here(factor.where);
-  const System system = system_of_factors("cho_solve", factor.variable, b.variable, dims);
-  const XVariable both[] = {factor.variable, b.variable};
-  return blockwise("cho_solve", both, system.core, {system.solution},
-                   [&](const Variables& v) { return one(bitale::cho_solve(v[0], lower, v[1], system.rank)); })[0];
+  const CoreDims names = system_dims("cho_solve", factor.variable, b.variable, dims);
+  const bool by_rows = shares_rows("cho_solve", factor.variable, b.variable, names);
+  const CoreSignature signature(by_rows ? "(row,column),(row,k?)->(column,k?)" : "(row,column),(column,k?)->(row,k?)");
+  return lift<XVariable>("cho_solve", signature, names, {factor, b}, [&](const Variable& v, const Variable& w) {
+    return bitale::cho_solve(v, lower, w, int(names.size()) - 1);
+  });
 }
+
 XVariable lu_solve(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,
                    bool trans) {
   const LocationScope here(factors.where);
-  System system = system_of_factors("lu_solve", factors.variable, b.variable, dims);
-  const CoreDims core[] = {system.core[0], {system.core[0][0]}, system.core[1]};
-  const XVariable all[] = {factors.variable, pivots.variable, b.variable};
-  return blockwise("lu_solve", all, core, {system.solution},
-                   [&](const Variables& v) { return one(bitale::lu_solve(v[0], v[1], v[2], trans, system.rank)); })[0];
+  const CoreDims names = system_dims("lu_solve", factors.variable, b.variable, dims);
+  const bool by_rows = shares_rows("lu_solve", factors.variable, b.variable, names);
+  const CoreSignature signature(by_rows ? "(row,column),(row),(row,k?)->(column,k?)"
+                                        : "(row,column),(row),(column,k?)->(row,k?)");
+  return lift<XVariable>("lu_solve", signature, names, {factors, pivots, b},
+                         [&](const Variable& v, const Variable& p, const Variable& w) {
+                           return bitale::lu_solve(v, p, w, trans, int(names.size()) - 1);
+                         });
 }
-LeastSquares lstsq(const XOperand& a, const XOperand& b, const CoreDims& dims, double rcond, const Dim& mode) {
+static XVariable lu_solve_form(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,
+                               Transposed trans) {
+  const XVariable& v = factors.variable;
+  const bool is_conjugate = trans == Transposed::Conjugate && is_complex(v.dtype());
+  return lu_solve(is_conjugate ? XOperand(v.with_values(conj(v.values()))) : factors, pivots, b, dims,
+                  trans != Transposed::No);
+}
+LABELLED("lu_solve", lu_solve_form, "lu_and_pivots[factors pivots], b, dims, trans=False",
+         "(row,column),(row),(row,k?)->(column,k?)", of_factors);
+
+LABELLED("lstsq", lstsq, "a, b, dims, rcond=None, *, mode='mode'",
+         "(row,column),(row,k?)->x(column,k?),residuals(k?),rank(),singular_values(mode)",
+         "dims (sequence of str): The rows and the columns of the matrices, and the columns of `b` if its right-hand "
+         "sides are matrices.");
+LeastSquares lstsq(const XOperand& a, const XOperand& b, const CoreDims& dims, std::optional<double> rcond,
+                   const Dim& mode) {
   const LocationScope here(a.where);
-  const auto [matrix, own] = divided("lstsq", a.variable, b.variable, dims);
-  if (b.variable.find(matrix[0]) < 0 || b.variable.find(matrix[1]) >= 0)
-    throw ValueError(cat("lstsq: expected right-hand sides along the rows \"", matrix[0], "\" without the columns \"",
-                         matrix[1], "\", got ", b.variable.str()));
-  const CoreDims core[] = {matrix, and_columns(matrix[0], own)};
-  const XVariable both[] = {a.variable, b.variable};
-  const DimList rhs(own.begin(), own.end());
-  const XVariables found =
-      blockwise("lstsq", both, core, {with_columns(matrix[1], own), rhs, DimList(), {mode}}, [&](const Variables& v) {
-        const auto out = bitale::lstsq(v[0], v[1], rcond, 1 + int(own.size()));
-        // Those of lstsq are left out where the rank is not full, which is a length that a dimension can't have.
-        const Variable x = own.empty() ? bitale::expand_dims(out.x, -1) : out.x;
-        const Variable y = own.empty() ? bitale::expand_dims(v[1], -1) : v[1];
-        const Variable squares =
-            bitale::sum(bitale::sqr(bitale::abs(bitale::sub(bitale::matmul(v[0], x), y))), Axes{{x.ndim() - 2}});
-        return Variables{out.x, own.empty() ? bitale::squeeze(squares, Axes{{squares.ndim() - 1}}) : squares, out.rank,
-                         out.singular_values};
-      });
-  return {found[0], found[1], found[2], found[3]};
+  const CoreDims names = system_dims("lstsq", a.variable, b.variable, dims);
+  if (b.variable.find(names[0]) < 0 || b.variable.find(names[1]) >= 0)
+    throw ValueError(cat("lstsq: expected right-hand sides along the rows \"", names[0], "\" without the columns \"",
+                         names[1], "\", got ", b.variable.str()));
+  const bool are_vectors = names.size() == 2;
+  const auto of_tensors = [&](const Variable& v, const Variable& w) {
+    auto out = bitale::lstsq(v, w, rcond.value_or(-1), int(names.size()) - 1);
+    // Those of lstsq are left out where the rank is not full, which is a length that a dimension can't have.
+    const Variable x = are_vectors ? bitale::expand_dims(out.x, -1) : out.x;
+    const Variable y = are_vectors ? bitale::expand_dims(w, -1) : w;
+    const Variable squares =
+        bitale::sum(bitale::sqr(bitale::abs(bitale::sub(bitale::matmul(v, x), y))), Axes{{x.ndim() - 2}});
+    out.residuals = are_vectors ? bitale::squeeze(squares, Axes{{squares.ndim() - 1}}) : squares;
+    return out;
+  };
+  return lift<LeastSquares>("lstsq", names, {a, b}, of_tensors, {mode});
 }
 
+// ---- signals --------------------------------------------------------------------------------------------------------
+
+LABELLED("convolve1d", convolve1d, "in1, in2, mode='full', *, dims", "(n),(k)->(n)",
+         "dims (sequence of str): The dimension of `in1`, and that of `in2`.\n"
+         "-> The convolution, along the dimension of `in1`, which has no coordinates.");
 XVariable convolve1d(const XOperand& x, const XOperand& y, const CoreDims& dims, ConvolutionMode mode) {
   const LocationScope here(x.where);
   if (dims.size() != 2)
     throw ValueError(cat("convolve1d: expected dims to be a dimension of in1 and one of in2, got ", names_text(dims)));
   const CoreDims core[] = {{dims[0]}, {dims[1]}};
   const XVariable both[] = {x.variable, y.variable};
-  const XVariable found = blockwise("convolve1d", both, core, {{Dim("_convolved")}},
-                                    [&](const Variables& v) { return one(bitale::convolve1d(v[0], v[1], mode)); })[0];
+  const auto of_tensors = [&](const Variables& v) { return Variables{bitale::convolve1d(v[0], v[1], mode)}; };
+  const XVariable found = blockwise("convolve1d", both, core, {{Dim("_convolved")}}, of_tensors)[0];
   return rename(found, {{"_convolved", Dim(dims[0])}});
 }
 

@@ -6,6 +6,7 @@
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/xtensor/functions.hpp"
+#include "xtensor/labelled_function.hpp"
 
 namespace bitale::xtensor {
 
@@ -40,45 +41,64 @@ XVariable along(const char* who, const XOperand& x, const Names& dim, Function f
   }
 BITALE_LABELLED_REDUCTIONS(X)
 #undef X
+LABELLED_METHOD("sum", sum, "x, dim=None", "Sum over dimensions, by default over all.");
+LABELLED_METHOD("prod", prod, "x, dim=None", "Product over dimensions, by default over all.");
+LABELLED_METHOD("max", max, "x, dim=None", "Largest element over dimensions, by default over all.");
+LABELLED_METHOD("min", min, "x, dim=None", "Smallest element over dimensions, by default over all.");
+LABELLED_METHOD("all", all, "x, dim=None", "Whether all elements over dimensions are true.");
+LABELLED_METHOD("any", any, "x, dim=None", "Whether any element over dimensions is true.");
+LABELLED_METHOD("mean", mean, "x, dim=None", "Mean over dimensions, by default over all.");
+LABELLED_METHOD("logsumexp", logsumexp, "x, dim=None", "Logarithm of the sum of exponentials over dimensions.");
 
+LABELLED_METHOD("var", var, "x, dim=None, ddof=0", "Variance over dimensions, by default over all.");
 XVariable var(const XOperand& x, const Names& dim, int ddof) {
   return reduced("var", x, dim,
                  [ddof](const Variable& v, const std::vector<int>& axes) { return bitale::var(v, axes, ddof); });
 }
+LABELLED_METHOD("std", std_, "x, dim=None, ddof=0", "Standard deviation over dimensions, by default over all.");
 XVariable std_(const XOperand& x, const Names& dim, int ddof) {
   return reduced("std", x, dim,
                  [ddof](const Variable& v, const std::vector<int>& axes) { return bitale::std_(v, axes, ddof); });
 }
+LABELLED_METHOD("count", count, "x, dim=None", "Number of elements over dimensions that are not nan.");
 XVariable count(const XOperand& x, const Names& dim) {
   return reduced("count", x, dim, [](const Variable& v, const std::vector<int>& axes) {
     return bitale::sum(bitale::cast(bitale::logical_not(bitale::isnan(v)), DType::Int64), axes);
   });
 }
-XVariable argmax(const XOperand& x, const std::string& dim) {
+LABELLED_METHOD("argmax", argmax, "x, dim", "Position of the largest element along a dimension.");
+XVariable argmax(const XOperand& x, const Dim& dim) {
   return reduced("argmax", x, dim,
                  [](const Variable& v, const std::vector<int>& axes) { return bitale::argmax(v, axes[0]); });
 }
-XVariable argmin(const XOperand& x, const std::string& dim) {
+LABELLED_METHOD("argmin", argmin, "x, dim", "Position of the smallest element along a dimension.");
+XVariable argmin(const XOperand& x, const Dim& dim) {
   return reduced("argmin", x, dim,
                  [](const Variable& v, const std::vector<int>& axes) { return bitale::argmin(v, axes[0]); });
 }
 
+LABELLED_METHOD("cumsum", cumsum, "x, dim=None",
+                "Sums of the elements up to each, along dimensions one after the other.");
 XVariable cumsum(const XOperand& x, const Names& dim) {
   return along("cumsum", x, dim, [](Variable v, const std::vector<int>& axes) {
     for (const int axis : axes) v = bitale::cumsum(v, axis);
     return v;
   });
 }
+LABELLED_METHOD("cumprod", cumprod, "x, dim=None",
+                "Products of the elements up to each, along dimensions one after the other.");
 XVariable cumprod(const XOperand& x, const Names& dim) {
   return along("cumprod", x, dim, [](Variable v, const std::vector<int>& axes) {
     for (const int axis : axes) v = bitale::cumprod(v, axis);
     return v;
   });
 }
+LABELLED_METHOD("softmax", softmax, "x, dim=None", "Exponentials divided by their sum over dimensions.");
 XVariable softmax(const XOperand& x, const Names& dim) {
   return along("softmax", x, dim,
                [](const Variable& v, const std::vector<int>& axes) { return bitale::softmax(v, axes); });
 }
+LABELLED_METHOD("log_softmax", log_softmax, "x, dim=None", "Logarithm of `softmax`.");
 XVariable log_softmax(const XOperand& x, const Names& dim) {
   return along("log_softmax", x, dim,
                [](const Variable& v, const std::vector<int>& axes) { return bitale::log_softmax(v, axes); });

@@ -277,7 +277,8 @@ def documented_with_examples():
                   "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.pytensor_functions", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.d3viz", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
                   "bitale.graph.type", "bitale.graph.utils", "bitale.compile", "bitale.compile.mode", "bitale.compile.sharedvalue", "bitale.ifelse",
                   "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scalar.user_ops", "bitale.scalar.composite", "bitale.scan", "bitale.random", "bitale.tensor.random",
-                  "bitale.tensor.index_lists", "bitale.compile.builders", "bitale.compile.rebuild"):  # fmt: skip
+                  "bitale.tensor.index_lists", "bitale.compile.builders", "bitale.compile.rebuild", "bitale.xtensor", "bitale.xtensor.linalg", "bitale.xtensor.math",
+                  "bitale.xtensor.selection", "bitale.xtensor.shape", "bitale.xtensor.type", "bitale.xtensor.windows"):  # fmt: skip
         module = importlib.import_module(module_name)
         for name in dir(module):
             value = getattr(module, name)

@@ -48,18 +48,17 @@ XVariable std_(const XOperand& x, const Names& dim = {}, int ddof = 0);
 // How many elements are not nan: int64.
 XVariable count(const XOperand& x, const Names& dim = {});
 // The position along a dimension.
-XVariable argmax(const XOperand& x, const std::string& dim);
-XVariable argmin(const XOperand& x, const std::string& dim);
+XVariable argmax(const XOperand& x, const Dim& dim);
+XVariable argmin(const XOperand& x, const Dim& dim);
 // These keep the dimensions. Over several of them, cumulated along one after the other.
 XVariable cumsum(const XOperand& x, const Names& dim = {});
 XVariable cumprod(const XOperand& x, const Names& dim = {});
 XVariable softmax(const XOperand& x, const Names& dim = {});
 XVariable log_softmax(const XOperand& x, const Names& dim = {});
 
-// ---- products
-// --------------------------------------------------------------------------------------------------------- The sum of
-// products over the named dimensions, at least one of the operands having each; none: those that both have. The other
-// dimensions are aligned.
+// ---- products -------------------------------------------------------------------------------------------------------
+// The sum of products over the named dimensions, at least one of the operands having each; none: those that both have.
+// The other dimensions are aligned.
 XVariable dot(const XOperand& x, const XOperand& y, const Names& dim = {});
 
 // ---- shape ---------------------------------------------------------------------------------------------------------

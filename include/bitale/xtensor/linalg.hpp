@@ -16,13 +16,12 @@ namespace bitale::xtensor {
 
 using CoreDims = std::vector<std::string>;
 
-// ---- functions of matrices, and numbers of them
-// ----------------------------------------------------------------------
+// ---- functions of matrices, and numbers of them ---------------------------------------------------------------------
 
 XVariable cholesky(const XOperand& x, const CoreDims& dims, bool lower = true);
 // The rows of an inverse are the columns of its matrix, and are called so.
 XVariable inv(const XOperand& x, const CoreDims& dims);
-XVariable pinv(const XOperand& x, const CoreDims& dims, double rcond = -1);
+XVariable pinv(const XOperand& x, const CoreDims& dims, std::optional<double> rcond = {});
 XVariable expm(const XOperand& x, const CoreDims& dims);
 XVariable matrix_power(const XOperand& x, std::int64_t n, const CoreDims& dims);
 XVariable det(const XOperand& x, const CoreDims& dims);
@@ -38,7 +37,6 @@ XVariable matrix_rank(const XOperand& x, const CoreDims& dims);
 XVariable norm(const XOperand& x, const CoreDims& dims, const NormOrder& ord = {});
 
 // ---- decompositions: factors meet in new dimensions, which the function's caller may name
-// ----------------------------
 
 // Eigenvalues along `mode`; eigenvectors along the rows.
 struct EigenPairs {
@@ -85,7 +83,6 @@ GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& di
                         const Dim& mode2 = "mode2");
 
 // ---- systems of equations
-// --------------------------------------------------------------------------------------------
 
 // The rows of the matrices are the dimension that `b` lacks, their columns the one that it shares, as in PyTensor, and
 // the solution has the former. A third name is that of the columns of `b`, which the matrices lack.
@@ -103,11 +100,10 @@ XVariable lu_solve(const XOperand& factors, const XOperand& pivots, const XOpera
 struct LeastSquares {
   XVariable x, residuals, rank, singular_values;
 };
-LeastSquares lstsq(const XOperand& a, const XOperand& b, const CoreDims& dims, double rcond = -1,
+LeastSquares lstsq(const XOperand& a, const XOperand& b, const CoreDims& dims, std::optional<double> rcond = {},
                    const Dim& mode = "mode");
 
 // ---- signals
-// ---------------------------------------------------------------------------------------------------------
 
 // dims: the dimension of x along which it is convolved, and that of y. The result has the former, without coordinates.
 XVariable convolve1d(const XOperand& x, const XOperand& y, const CoreDims& dims,

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import bitale.tensor as pt
 from bitale import _core
-from bitale._core import XTensorVariable
+from bitale._core import (
+    XTensorVariable,
+    xtensor_log_softmax as log_softmax,
+    xtensor_logsumexp as logsumexp,
+    xtensor_softmax as softmax,
+)
 
 # The names of PyTensor's pytensor.xtensor.math, each the function of that name in bitale.tensor.
 _ELEMENTWISE = (
@@ -74,21 +79,6 @@ def identity(x: Any) -> XTensorVariable:
 def cast(x: Any, dtype: Any) -> XTensorVariable:
     """The elements in another dtype."""
     return _core.xtensor_operand(x).astype(dtype)
-
-
-def softmax(x: Any, dim: Any = None) -> XTensorVariable:
-    """Exponentials divided by their sum over dimensions, by default over all."""
-    return _core.xtensor_operand(x).softmax(dim)
-
-
-def log_softmax(x: Any, dim: Any = None) -> XTensorVariable:
-    """The logarithm of `softmax`."""
-    return _core.xtensor_operand(x).log_softmax(dim)
-
-
-def logsumexp(x: Any, dim: Any = None) -> XTensorVariable:
-    """The logarithm of the sum of exponentials over dimensions, by default over all."""
-    return _core.xtensor_operand(x).logsumexp(dim)
 
 
 def dot(x: Any, y: Any, dim: Any = None) -> XTensorVariable:

@@ -183,7 +183,7 @@ def xtensor(
     >>> from bitale import xtensor as px
     >>> x = px.xtensor("x", dims=("country", "year"), shape=(2, None))
     >>> x.sum("year")
-    Sum{axis=[1]}.0: float64[country: 2]
+    Sum{axis=1}.0: float64[country: 2]
     """
     return XTensorType(dtype, dims=dims, shape=shape)(name)
 

@@ -19,7 +19,7 @@ constexpr std::size_t width = 79;
 using Item = DocItem;
 
 struct Description {
-  std::string summary;
+  std::string summary, like;
   std::vector<std::string> paragraphs, related, notes, overloads;
   std::vector<Item> parameters, results, errors;
 };
@@ -75,7 +75,9 @@ Item result_of(std::string_view line) {
 
 void add_line(Description& out, std::string_view line) {
   const auto rest = [&](std::size_t n) { return line.substr(n); };
-  if (out.summary.empty()) {
+  if (line.starts_with("< ")) {
+    out.like = rest(2);
+  } else if (out.summary.empty() && out.like.empty()) {
     out.summary = line;
   } else if (line.starts_with("-> ")) {
     out.results.push_back(result_of(rest(3)));
@@ -134,9 +136,23 @@ bool makes_variables(std::string_view name) {
                               (name.ends_with("s") && name.substr(0, name.size() - 2).ends_with("tensor")));
 }
 
+std::optional<Description> found(std::string_view name);
+
+// With what the description that it refers to says.
+Description completed(Description out) {
+  const std::optional<Description> other = out.like.empty() ? std::nullopt : found(out.like);
+  if (!other) return out;
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  out.summary = other->summary;
+  append(out.parameters, other->parameters);
+  append(out.errors, other->errors);
+  append(out.notes, other->notes);
+  return out;
+}
+
 std::optional<Description> found(std::string_view name) {
   const Descriptions& all = descriptions();
-  if (const auto at = all.find(name); at != all.end()) return at->second;
+  if (const auto at = all.find(name); at != all.end()) return completed(at->second);
   if (const std::string_view doc = elementwise_doc(name); !doc.empty()) return parse(doc);
   if (makes_variables(name)) return all.find("*s")->second;
   return std::nullopt;

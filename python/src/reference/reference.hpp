@@ -10,6 +10,7 @@
 //   ! Error: Text.             an error
 //   ~ name, name               related functions
 //   * Text.                    a note
+//   < name                     in place of the summary: what is not said here is as of that function
 //   @ def name(...) -> ...     a signature for type checkers, where the result depends on the arguments
 //
 // Any other line is a further paragraph after the summary. The doc of an elementwise function's record has the same
