@@ -21,18 +21,61 @@ namespace {
 using namespace xtensor;
 using Caller = nb::call_guard<AtCaller>;
 
+// The windows of a tensor along a dimension, from which reductions are taken.
+struct RollingWindows {
+  XVariable x;
+  std::string dim;
+  std::int64_t length;
+  std::optional<std::int64_t> min_periods;
+  bool center;
+
+  XVariable reduced(Rolling reduction, int ddof = 0) const {
+    return rolling(x, dim, length, reduction, min_periods, center, ddof);
+  }
+};
+
 struct NamedRolling {
   const char* name;
   Rolling reduction;
+  const char* doc;
 };
-constexpr NamedRolling rolling_reductions[] = {{"sum", Rolling::Sum}, {"mean", Rolling::Mean},  {"max", Rolling::Max},
-                                               {"min", Rolling::Min}, {"prod", Rolling::Prod},  {"var", Rolling::Var},
-                                               {"std", Rolling::Std}, {"count", Rolling::Count}};
+constexpr NamedRolling rolling_reductions[] = {
+    {"sum", Rolling::Sum, "The sum of each window."},
+    {"mean", Rolling::Mean, "The mean of each window."},
+    {"max", Rolling::Max, "The largest element of each window."},
+    {"min", Rolling::Min, "The smallest element of each window."},
+    {"prod", Rolling::Prod, "The product of each window."},
+    {"count", Rolling::Count, "How many elements of each window are there."}};
+constexpr NamedRolling rolling_spreads[] = {{"var", Rolling::Var, "The variance in each window."},
+                                            {"std", Rolling::Std, "The standard deviation in each window."}};
 
-Rolling rolling_of(const std::string& name) {
+void bind_rolling(nb::module_& m) {
+  nb::class_<RollingWindows> cls(
+      m, "Rolling",
+      "Windows along a dimension: its reductions are of each window, and nan where too few elements are there.");
   for (const NamedRolling& each : rolling_reductions)
-    if (name == each.name) return each.reduction;
-  throw ValueError(cat("rolling: no reduction is called \"", name, '"'));
+    cls.def(
+        each.name, [reduction = each.reduction](const RollingWindows& self) { return self.reduced(reduction); },
+        Caller(), each.doc);
+  for (const NamedRolling& each : rolling_spreads)
+    cls.def(
+        each.name,
+        [reduction = each.reduction](const RollingWindows& self, int ddof) { return self.reduced(reduction, ddof); },
+        nb::kw_only(), "ddof"_a = 0, Caller(), each.doc);
+  cls.def(
+      "construct",
+      [](const RollingWindows& self, Any window_dim) {
+        return windows(self.x, self.dim, self.length, as_dim(window_dim), self.center);
+      },
+      "window_dim"_a, Caller(), "The windows along a new dimension, with nan for elements that are not there.");
+  m.def(
+      "xtensor_rolling",
+      [](nb::handle x, Any dim, std::int64_t length, std::optional<std::int64_t> min_periods, Flag center) {
+        RollingWindows out{as_labelled(x), as_dim(dim).name(), length, min_periods, center};
+        out.x.axis(out.dim, "rolling");  // says whether it is there
+        return out;
+      },
+      "x"_a.none(), "dim"_a, "length"_a, "min_periods"_a.none(), "center"_a, Caller());
 }
 
 // By a dimension, whose coordinates are the labels; by a labelled constant of one dimension; or by an array, whose
@@ -104,18 +147,7 @@ XVariable target_of(nb::handle target, const std::string& dim) {
 
 void bind_xtensor_windows(nb::module_& m) {
   bind_groups(m);
-  m.def(
-      "xtensor_windows",
-      [](const XVariable& x, Any dim, std::int64_t length, Any window, Flag center) {
-        return windows(x, as_dim(dim).name(), length, as_dim(window), center);
-      },
-      "x"_a, "dim"_a, "length"_a, "window"_a, "center"_a, Caller());
-  m.def(
-      "xtensor_rolling",
-      [](const XVariable& x, Any dim, std::int64_t length, const std::string& reduction,
-         std::optional<std::int64_t> min_periods, Flag center,
-         int ddof) { return rolling(x, as_dim(dim).name(), length, rolling_of(reduction), min_periods, center, ddof); },
-      "x"_a, "dim"_a, "length"_a, "reduction"_a, "min_periods"_a.none(), "center"_a, "ddof"_a, Caller());
+  bind_rolling(m);
   m.def(
       "xtensor_shift",
       [](const XVariable& x, Any dim, std::int64_t periods, Any fill) {

@@ -1,4 +1,4 @@
-// A function of labelled tensors is a record beside its definition: how it is called, and a signature that names the
+// A function of labelled tensors is a record next to its definition: how it is called, and a signature that names the
 // core dimensions of operands and results, as NumPy writes those of generalized ufuncs.
 //
 //   LABELLED("svd", svd, "x, *, dims, mode='mode'", "(row,column)->u(row,mode),s(mode),vt(mode,column)");
@@ -185,7 +185,7 @@ struct Erased<function> {
 
 // parameters: as Python writes them, without types. One with a hyphen is there for compatibility alone, and
 // "pair[a b]" stands for a tuple of two. They are those of C++ in their order, but for `dims`, which may be elsewhere.
-// lines: what the description has beside what follows from that of the tensor function of the name; without a
+// lines: what the description has in addition to what follows from that of the tensor function of the name; without a
 // signature all of it.
 struct RegisterLabelled {
   RegisterLabelled(LabelledFunction function, std::string_view parameters, const std::vector<ArgumentKind>& kinds);

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitale import _core
-from bitale._core import GroupBy, XTensorVariable
+from bitale._core import GroupBy, Rolling, XTensorVariable
 from bitale.xtensor.shape import either
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-GroupBy.__module__ = __name__
+GroupBy.__module__ = Rolling.__module__ = __name__
 
 
 def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> GroupBy:
@@ -63,62 +63,6 @@ def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> Gro
     array([4., 2.])
     """
     return _core.xtensor_groupby(x, group, dim, name)
-
-
-class Rolling:
-    """Windows along a dimension: its reductions are of each window, and nan where too few elements are there."""
-
-    def __init__(
-        self, x: XTensorVariable, dim: str, length: int, min_periods: int | None, center: bool
-    ):
-        self._x, self._dim, self._length, self._min_periods, self._center = (
-            x,
-            dim,
-            length,
-            min_periods,
-            center,
-        )
-
-    def _reduced(self, reduction: str, ddof: int = 0) -> XTensorVariable:
-        return _core.xtensor_rolling(
-            self._x, self._dim, self._length, reduction, self._min_periods, self._center, ddof
-        )
-
-    def sum(self) -> XTensorVariable:
-        """The sum of each window."""
-        return self._reduced("sum")
-
-    def mean(self) -> XTensorVariable:
-        """The mean of each window."""
-        return self._reduced("mean")
-
-    def max(self) -> XTensorVariable:
-        """The largest element of each window."""
-        return self._reduced("max")
-
-    def min(self) -> XTensorVariable:
-        """The smallest element of each window."""
-        return self._reduced("min")
-
-    def prod(self) -> XTensorVariable:
-        """The product of each window."""
-        return self._reduced("prod")
-
-    def var(self, *, ddof: int = 0) -> XTensorVariable:
-        """The variance in each window."""
-        return self._reduced("var", ddof)
-
-    def std(self, *, ddof: int = 0) -> XTensorVariable:
-        """The standard deviation in each window."""
-        return self._reduced("std", ddof)
-
-    def count(self) -> XTensorVariable:
-        """How many elements of each window are there."""
-        return self._reduced("count")
-
-    def construct(self, window_dim: Any) -> XTensorVariable:
-        """The windows along a new dimension, with nan for elements that are not there."""
-        return _core.xtensor_windows(self._x, self._dim, self._length, window_dim, self._center)
 
 
 def _one_dimension(given: Any, keywords: Mapping[str, Any], who: str) -> tuple[str, Any]:
@@ -179,9 +123,7 @@ def rolling(
     array([nan, 1.5, 3. ])
     """
     name, length = _one_dimension(dim, window_kwargs, "rolling")
-    labelled = _core.xtensor_operand(x)
-    labelled._isel({name: slice(None)})
-    return Rolling(labelled, name, _whole(length, "rolling"), min_periods, center)
+    return _core.xtensor_rolling(x, name, _whole(length, "rolling"), min_periods, center)
 
 
 def shift(
