@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Union, overload
 
 import numpy as np
 
@@ -606,53 +606,47 @@ def reduce(
     return _answer(last, updates, return_updates)
 
 
-@overload
-def foldl(
-    fn: Step,
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...
+class Fold(Protocol):
+    """A reduction in one direction."""
+
+    __name__: str
+    __qualname__: str
+
+    @overload
+    def __call__(
+        self, fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None,
+        name: str | None = None, return_updates: Literal[True] = True,
+    ) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+
+    @overload
+    def __call__(
+        self, fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None,
+        name: str | None = None, *, return_updates: Literal[False],
+    ) -> TensorVariable: ...  # fmt: skip
+
+    @overload
+    def __call__(
+        self, fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None,
+        mode: str | Mode | None = None, name: str | None = None, return_updates: bool = True,
+    ) -> Any: ...  # fmt: skip
 
 
-@overload
-def foldl(
-    fn: Step,
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    *,
-    return_updates: Literal[False],
-) -> TensorVariable: ...
+def _fold(function_name: str, direction: str, go_backwards: bool, other: str) -> Fold:
+    def fold(
+        fn: Callable[..., Any],
+        sequences: Sequences,
+        outputs_info: Initial,
+        non_sequences: Others = None,
+        mode: str | Mode | None = None,
+        name: str | None = None,
+        return_updates: bool = True,
+    ) -> Any:
+        return reduce(
+            fn, sequences, outputs_info, non_sequences, go_backwards, mode, name, return_updates
+        )
 
-
-@overload
-def foldl(
-    fn: Callable[..., Any],
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    return_updates: bool = True,
-) -> Any: ...
-
-
-def foldl(
-    fn: Callable[..., Any],
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    return_updates: bool = True,
-) -> Any:
-    """Reduce sequences from the first element to the last.
+    fold.__name__ = fold.__qualname__ = function_name
+    fold.__doc__ = f"""Reduce sequences from {direction}.
 
     Parameters
     ----------
@@ -681,89 +675,13 @@ def foldl(
 
     See Also
     --------
-    foldr, reduce
+    {other}, reduce
     """
-    return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name, return_updates)
+    return fold
 
 
-@overload
-def foldr(
-    fn: Step,
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    return_updates: Literal[True] = True,
-) -> tuple[TensorVariable, SharedUpdates]: ...
-
-
-@overload
-def foldr(
-    fn: Step,
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    *,
-    return_updates: Literal[False],
-) -> TensorVariable: ...
-
-
-@overload
-def foldr(
-    fn: Callable[..., Any],
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    return_updates: bool = True,
-) -> Any: ...
-
-
-def foldr(
-    fn: Callable[..., Any],
-    sequences: Sequences,
-    outputs_info: Initial,
-    non_sequences: Others = None,
-    mode: str | Mode | None = None,
-    name: str | None = None,
-    return_updates: bool = True,
-) -> Any:
-    """Reduce sequences from the last element to the first.
-
-    Parameters
-    ----------
-    fn : callable
-        Builds the new states from an element of each sequence, the states, and
-        `non_sequences`.
-    sequences : tensor_like or list of these
-        Tensors that are stepped through along their first axis.
-    outputs_info : tensor_like, None or list of these
-        Initial states.
-    non_sequences : tensor_like or list of these, optional
-        Further arguments of `fn`.
-    mode : Mode, optional
-        Accepted for compatibility with PyTensor.
-    name : str, optional
-        Name of the loop.
-    return_updates : bool
-        Return the updates, too.
-
-    Returns
-    -------
-    results : TensorVariable or list of TensorVariable
-        Last states.
-    updates : dict
-        Updates of shared variables; where `return_updates` is true.
-
-    See Also
-    --------
-    foldl, reduce
-    """
-    return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
+foldl = _fold("foldl", "the first element to the last", False, "foldr")
+foldr = _fold("foldr", "the last element to the first", True, "foldl")
 
 
 @overload

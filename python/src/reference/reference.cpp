@@ -143,9 +143,11 @@ Description completed(Description out) {
   const std::optional<Description> other = out.like.empty() ? std::nullopt : found(out.like);
   if (!other) return out;
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  out.summary = other->summary;
+  if (out.summary.empty()) out.summary = other->summary;
+  if (out.results.empty()) out.results = other->results;
+  if (out.related.empty()) out.related = other->related;
   append(out.parameters, other->parameters);
-  append(out.errors, other->errors);
+  out.errors.insert(out.errors.begin(), other->errors.begin(), other->errors.end());
   append(out.notes, other->notes);
   return out;
 }

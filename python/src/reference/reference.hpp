@@ -10,7 +10,8 @@
 //   ! Error: Text.             an error
 //   ~ name, name               related functions
 //   * Text.                    a note
-//   < name                     in place of the summary: what is not said here is as of that function
+//   < name                     what is not said here is as of that function, or of the family of a name that begins
+//                              with a star: summary, parameters, results, errors, notes and related functions
 //   @ def name(...) -> ...     a signature for type checkers, where the result depends on the arguments
 //
 // Any other line is a further paragraph after the summary. The doc of an elementwise function's record has the same

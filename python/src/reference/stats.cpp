@@ -60,224 +60,205 @@ scale (tensor_like or None): Scale, instead of the rate; 1 if neither is given.
 )doc");
 
 static const RegisterDescriptions transforms(R"doc(
-= lower
-Positive numbers above a bound, by their logarithms.
+= *constraint
+Transforms of numbers.
 y: Unconstrained numbers.
 bound: Lower bound.
+low: Lower end.
+high: Upper end.
+offset: Offset.
+multiplier: Multiplier, positive.
 -> value (TensorVariable): Constrained values.
 -> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each of `y`.
+
+= *constraint_of_vectors
+Transforms of vectors.
+y: Unconstrained vectors of K - 1 numbers, along the last dimension.
+-> value (TensorVariable): Constrained values.
+-> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
+
+= *constraint_of_matrices
+Transforms of matrices.
+< *constraint_of_vectors
+rows (int): Number of rows.
+! ShapeError: if the last dimension of `y` has another length.
+
+= *inverse
+Inverse transforms.
+x: Constrained values.
+-> Unconstrained values; nan or infinite for an `x` that is outside.
+bound: Lower bound.
+low: Lower end.
+high: Upper end.
+offset: Offset.
+multiplier: Multiplier, positive.
+
+= *inverse_of_matrices
+Inverse transforms of matrices.
+< *inverse
+! NotImplementedError: if the length of the matrices is not known.
+
+= lower
+Positive numbers above a bound, by their logarithms.
+< *constraint
 ~ lower_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Lower bounded scalar".
 
 = lower_inverse
 Unconstrained values of `lower`.
-x: Constrained values.
-bound: Lower bound.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ lower
 
 = upper
 Numbers below a bound, by the logarithms of the distances.
-y: Unconstrained numbers.
+< *constraint
 bound: Upper bound.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each of `y`.
 ~ upper_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Upper bounded scalar".
 
 = upper_inverse
 Unconstrained values of `upper`.
-x: Constrained values.
+< *inverse
 bound: Upper bound.
--> Unconstrained values; nan or infinite for an `x` that is outside.
 ~ upper
 
 = interval
 Numbers in an interval, by a logit.
-y: Unconstrained numbers.
-low: Lower end.
-high: Upper end.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each of `y`.
+< *constraint
 ~ interval_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Lower and upper bounded scalar".
 
 = interval_inverse
 Unconstrained values of `interval`.
-x: Constrained values.
-low: Lower end.
-high: Upper end.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ interval
 
 = offset_multiplier
 Numbers by an offset and a multiplier.
-y: Unconstrained numbers.
-offset: Offset.
-multiplier: Multiplier, positive.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each of `y`.
+< *constraint
 ~ offset_multiplier_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Affinely transformed scalar".
 
 = offset_multiplier_inverse
 Unconstrained values of `offset_multiplier`.
-x: Constrained values.
-offset: Offset.
-multiplier: Multiplier, positive.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ offset_multiplier
 
 = ordered
 Increasing vectors, by the logarithms of the differences.
+< *constraint_of_vectors
 y: Unconstrained vectors of K numbers, along the last dimension.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
 ~ ordered_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Ordered vector".
 
 = ordered_inverse
 Unconstrained values of `ordered`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ ordered
 
 = positive_ordered
 Increasing vectors of positive numbers, by the logarithms of the first and of the differences.
+< *constraint_of_vectors
 y: Unconstrained vectors of K numbers, along the last dimension.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
 ~ positive_ordered_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Positive ordered vector".
 
 = positive_ordered_inverse
 Unconstrained values of `positive_ordered`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ positive_ordered
 
 = simplex
 Shares that sum to 1, as softmax of a vector that sums to zero.
-y: Unconstrained vectors of K - 1 numbers, along the last dimension.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
+< *constraint_of_vectors
 ~ simplex_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Unit simplex".
 
 = simplex_inverse
 Unconstrained values of `simplex`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ simplex
 
 = simplex_stick
 Shares that sum to 1, by stick breaking.
-y: Unconstrained vectors of K - 1 numbers, along the last dimension.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
+< *constraint_of_vectors
 ~ simplex_stick_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Unit simplex" (up to version 2.36).
 
 = simplex_stick_inverse
 Unconstrained values of `simplex_stick`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ simplex_stick
 
 = sum_to_zero
 Vectors that sum to zero, by coordinates in an orthonormal basis.
-y: Unconstrained vectors of K - 1 numbers, along the last dimension.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
+< *constraint_of_vectors
 ~ sum_to_zero_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Zero sum vector".
 
 = sum_to_zero_inverse
 Unconstrained values of `sum_to_zero`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ sum_to_zero
 
 = unit_vector
 Vectors of length 1, by their direction.
+< *constraint_of_vectors
 y: Unconstrained vectors of K numbers, along the last dimension.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
 ~ unit_vector_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Unit vector".
 
 = unit_vector_inverse
 Unconstrained values of `unit_vector`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
+< *inverse
 ~ unit_vector
 
 = cholesky_corr
 Cholesky factors of correlation matrices, by partial correlations.
+< *constraint_of_matrices
 y: Unconstrained vectors of K (K - 1) / 2 numbers, along the last dimension.
-rows (int): Number of rows.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
-! ShapeError: if the last dimension of `y` has another length.
 ~ cholesky_corr_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Cholesky factors of correlation matrices".
 
 = cholesky_corr_inverse
 Unconstrained values of `cholesky_corr`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
-! NotImplementedError: if the length of the matrices is not known.
+< *inverse_of_matrices
 ~ cholesky_corr
 
 = corr_matrix
 Correlation matrices, by partial correlations.
+< *constraint_of_matrices
 y: Unconstrained vectors of K (K - 1) / 2 numbers, along the last dimension.
-rows (int): Number of rows.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
-! ShapeError: if the last dimension of `y` has another length.
 ~ corr_matrix_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Correlation matrices".
 
 = corr_matrix_inverse
 Unconstrained values of `corr_matrix`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
-! NotImplementedError: if the length of the matrices is not known.
+< *inverse_of_matrices
 ~ corr_matrix
 
 = cholesky_cov
 Cholesky factors of covariance matrices, by the logarithms of the diagonal.
+< *constraint_of_matrices
 y: Unconstrained vectors of K (K + 1) / 2 numbers, along the last dimension.
-rows (int): Number of rows.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
-! ShapeError: if the last dimension of `y` has another length.
 ~ cholesky_cov_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Cholesky factors of covariance matrices".
 
 = cholesky_cov_inverse
 Unconstrained values of `cholesky_cov`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
-! NotImplementedError: if the length of the matrices is not known.
+< *inverse_of_matrices
 ~ cholesky_cov
 
 = cov_matrix
 Covariance matrices, by the logarithms of the diagonal of their factor.
+< *constraint_of_matrices
 y: Unconstrained vectors of K (K + 1) / 2 numbers, along the last dimension.
-rows (int): Number of rows.
--> value (TensorVariable): Constrained values.
--> log_jacobian (TensorVariable): Logarithm of the absolute determinant of the Jacobian, one number for each vector.
-! ShapeError: if the last dimension of `y` has another length.
 ~ cov_matrix_inverse
 * Stan Reference Manual, "Constraint Transforms", section "Covariance matrices".
 
 = cov_matrix_inverse
 Unconstrained values of `cov_matrix`.
-x: Constrained values.
--> Unconstrained values; nan or infinite for an `x` that is outside.
-! NotImplementedError: if the length of the matrices is not known.
+< *inverse_of_matrices
 ~ cov_matrix
 )doc");
 // clang-format on
