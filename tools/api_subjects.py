@@ -88,8 +88,8 @@ SECTIONS = [
              "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftfreq rfftfreq fftshift ifftshift", "tensor.fft"),
     _section("Random numbers", "Every distribution also takes `rng`, `dtype`, `name` and `return_next_rng` ([page](random.md)).",
              "rng shared_rng default_rng as_rng uniform normal standard_normal halfnormal truncated_normal lognormal multivariate_normal t cauchy "
-             "halfcauchy laplace logistic gumbel exponential truncexpon gamma gengamma invgamma chisquare beta dirichlet weibull pareto rayleigh "
-             "wald vonmises triangular bernoulli binomial negative_binomial nbinom betabinom geometric hypergeometric poisson multinomial "
+             "halfcauchy laplace logistic gumbel exponential truncexpon gamma gengamma invgamma chisquare beta dirichlet weibull pareto rayleigh maxwell "
+             "gompertz loguniform kumaraswamy moyal wald vonmises triangular bernoulli binomial negative_binomial nbinom betabinom geometric hypergeometric poisson multinomial "
              "categorical integers choice permutation distribution from_quantile", "tensor.random"),
     _section("Optimisation", "Minima and roots by SciPy, with gradients through the solution ([page](optimize.md)).",
              "minimize minimize_scalar root root_scalar", "tensor.optimize"),

@@ -42,40 +42,56 @@ Draw rows(std::string_view distribution, const Operand& rng, const Operands& bat
 Draw composed(std::string_view distribution, const Operand& rng, const Operands& parameters, const Size& size = {});
 
 // clang-format off
-inline Draw uniform(const Operand& rng, const Operand& low = 0.0, const Operand& high = 1.0, const Size& size = {}) { return draw("uniform", rng, {low, high}, size); }
-inline Draw normal(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("normal", rng, {loc, scale}, size); }
+// Those of numbers with parameters, a row each: the name, which functions bitale/stats/densities.hpp has of it (pdf, pmf,
+// tails: pdf, logcdf and logsf), and the parameters. NumPy's; and those that are composed of them, which consume the
+// state as PyTensor's do.
+#define BITALE_NUMPY_DISTRIBUTIONS(X) \
+  X(uniform, tails, (const Operand& low = 0.0, const Operand& high = 1.0), low, high) \
+  X(normal, tails, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(lognormal, tails, (const Operand& mean = 0.0, const Operand& sigma = 1.0), mean, sigma) \
+  X(exponential, tails, (const Operand& scale = 1.0), scale) \
+  X(gamma, pdf, (const Operand& shape, const Operand& scale = 1.0), shape, scale) \
+  X(beta, pdf, (const Operand& alpha, const Operand& beta), alpha, beta) \
+  X(chisquare, pdf, (const Operand& df), df) \
+  X(weibull, none, (const Operand& shape), shape) \
+  X(laplace, tails, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(logistic, tails, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(rayleigh, tails, (const Operand& scale = 1.0), scale) \
+  X(wald, pdf, (const Operand& mean = 1.0, const Operand& scale = 1.0), mean, scale) \
+  X(vonmises, pdf, (const Operand& mu, const Operand& kappa), mu, kappa) \
+  X(triangular, pdf, (const Operand& left, const Operand& mode, const Operand& right), left, mode, right) \
+  X(poisson, pmf, (const Operand& lam = 1.0), lam) \
+  X(geometric, pmf, (const Operand& p), p) \
+  X(binomial, pmf, (const Operand& n, const Operand& p), n, p) \
+  X(negative_binomial, pmf, (const Operand& n, const Operand& p), n, p) \
+  X(hypergeometric, pmf, (const Operand& ngood, const Operand& nbad, const Operand& nsample), ngood, nbad, nsample) \
+  X(integers, pmf, (const Operand& low, const Operand& high), low, high)
+#define BITALE_COMPOSED_DISTRIBUTIONS(X) \
+  X(bernoulli, pmf, (const Operand& p), p) \
+  X(halfnormal, tails, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(pareto, tails, (const Operand& b, const Operand& scale = 1.0), b, scale) \
+  X(gumbel, tails, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(cauchy, tails, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(halfcauchy, pdf, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale) \
+  X(invgamma, pdf, (const Operand& shape, const Operand& scale), shape, scale) \
+  X(truncexpon, pdf, (const Operand& b, const Operand& loc = 0.0, const Operand& scale = 1.0), b, loc, scale) \
+  X(truncated_normal, pdf, (const Operand& loc, const Operand& scale, const Operand& lower, const Operand& upper), loc, scale, lower, upper) \
+  X(t, pdf, (const Operand& df, const Operand& loc = 0.0, const Operand& scale = 1.0), df, loc, scale) \
+  X(gengamma, pdf, (const Operand& alpha = 1.0, const Operand& p = 1.0, const Operand& lambd = 1.0), alpha, p, lambd) \
+  X(betabinom, pmf, (const Operand& n, const Operand& a, const Operand& b), n, a, b) \
+  X(maxwell, pdf, (const Operand& scale = 1.0), scale) \
+  X(kumaraswamy, pdf, (const Operand& a, const Operand& b), a, b) \
+  X(gompertz, pdf, (const Operand& c, const Operand& scale = 1.0), c, scale) \
+  X(loguniform, pdf, (const Operand& low, const Operand& high), low, high) \
+  X(moyal, pdf, (const Operand& loc = 0.0, const Operand& scale = 1.0), loc, scale)
+#define BITALE_PARAMETERS(...) __VA_ARGS__
+#define BITALE_DECLARE(name, functions, parameters, ...) inline Draw name(const Operand& rng, BITALE_PARAMETERS parameters, const Size& size = {}) { return draw(#name, rng, {__VA_ARGS__}, size); }
+BITALE_NUMPY_DISTRIBUTIONS(BITALE_DECLARE)
+#undef BITALE_DECLARE
+#define BITALE_DECLARE(name, functions, parameters, ...) inline Draw name(const Operand& rng, BITALE_PARAMETERS parameters, const Size& size = {}) { return composed(#name, rng, {__VA_ARGS__}, size); }
+BITALE_COMPOSED_DISTRIBUTIONS(BITALE_DECLARE)
+#undef BITALE_DECLARE
 inline Draw standard_normal(const Operand& rng, const Size& size = Operands{}) { return draw("standard_normal", rng, {}, size); }
-inline Draw lognormal(const Operand& rng, const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {}) { return draw("lognormal", rng, {mean, sigma}, size); }
-inline Draw exponential(const Operand& rng, const Operand& scale = 1.0, const Size& size = {}) { return draw("exponential", rng, {scale}, size); }
-inline Draw gamma(const Operand& rng, const Operand& shape, const Operand& scale = 1.0, const Size& size = {}) { return draw("gamma", rng, {shape, scale}, size); }
-inline Draw beta(const Operand& rng, const Operand& alpha, const Operand& beta, const Size& size = {}) { return draw("beta", rng, {alpha, beta}, size); }
-inline Draw chisquare(const Operand& rng, const Operand& df, const Size& size = {}) { return draw("chisquare", rng, {df}, size); }
-inline Draw weibull(const Operand& rng, const Operand& shape, const Size& size = {}) { return draw("weibull", rng, {shape}, size); }
-inline Draw laplace(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("laplace", rng, {loc, scale}, size); }
-inline Draw logistic(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("logistic", rng, {loc, scale}, size); }
-inline Draw rayleigh(const Operand& rng, const Operand& scale = 1.0, const Size& size = {}) { return draw("rayleigh", rng, {scale}, size); }
-inline Draw wald(const Operand& rng, const Operand& mean = 1.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("wald", rng, {mean, scale}, size); }
-inline Draw vonmises(const Operand& rng, const Operand& mu, const Operand& kappa, const Size& size = {}) { return draw("vonmises", rng, {mu, kappa}, size); }
-inline Draw triangular(const Operand& rng, const Operand& left, const Operand& mode, const Operand& right, const Size& size = {}) { return draw("triangular", rng, {left, mode, right}, size); }
-inline Draw poisson(const Operand& rng, const Operand& lam = 1.0, const Size& size = {}) { return draw("poisson", rng, {lam}, size); }
-inline Draw geometric(const Operand& rng, const Operand& p, const Size& size = {}) { return draw("geometric", rng, {p}, size); }
-inline Draw binomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {}) { return draw("binomial", rng, {n, p}, size); }
-inline Draw negative_binomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {}) { return draw("negative_binomial", rng, {n, p}, size); }
-inline Draw hypergeometric(const Operand& rng, const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size = {}) { return draw("hypergeometric", rng, {ngood, nbad, nsample}, size); }
-inline Draw integers(const Operand& rng, const Operand& low, const Operand& high, const Size& size = {}) { return draw("integers", rng, {low, high}, size); }
-// Composed of the above; they consume the state as PyTensor's do.
-inline Draw bernoulli(const Operand& rng, const Operand& p, const Size& size = {}) { return composed("bernoulli", rng, {p}, size); }
-inline Draw halfnormal(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("halfnormal", rng, {loc, scale}, size); }
-inline Draw pareto(const Operand& rng, const Operand& b, const Operand& scale = 1.0, const Size& size = {}) { return composed("pareto", rng, {b, scale}, size); }
-inline Draw gumbel(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("gumbel", rng, {loc, scale}, size); }
-inline Draw cauchy(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("cauchy", rng, {loc, scale}, size); }
-inline Draw halfcauchy(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("halfcauchy", rng, {loc, scale}, size); }
-inline Draw invgamma(const Operand& rng, const Operand& shape, const Operand& scale, const Size& size = {}) { return composed("invgamma", rng, {shape, scale}, size); }
-inline Draw truncexpon(const Operand& rng, const Operand& b, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("truncexpon", rng, {b, loc, scale}, size); }
-inline Draw truncated_normal(const Operand& rng, const Operand& loc, const Operand& scale, const Operand& lower, const Operand& upper, const Size& size = {}) { return composed("truncated_normal", rng, {loc, scale, lower, upper}, size); }
-inline Draw t(const Operand& rng, const Operand& df, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("t", rng, {df, loc, scale}, size); }
-inline Draw gengamma(const Operand& rng, const Operand& alpha = 1.0, const Operand& p = 1.0, const Operand& lambd = 1.0, const Size& size = {}) { return composed("gengamma", rng, {alpha, p, lambd}, size); }
-inline Draw betabinom(const Operand& rng, const Operand& n, const Operand& a, const Operand& b, const Size& size = {}) { return composed("betabinom", rng, {n, a, b}, size); }
 // clang-format on
 
 // A position along the last dimension of p, drawn with these probabilities, which must sum to 1 (to 1.5e-8; for

@@ -38,12 +38,9 @@ Draw draw(std::string_view distribution, const XOperands& parameters, const Draw
           const Distribution& of_tensors);
 
 // clang-format off
-#define BITALE_LABELLED_DISTRIBUTIONS(X) \
-  X(uniform) X(normal) X(standard_normal) X(lognormal) X(exponential) X(gamma) X(beta) X(chisquare) X(weibull) X(laplace) X(logistic) X(rayleigh) \
-  X(wald) X(vonmises) X(triangular) X(poisson) X(geometric) X(binomial) X(negative_binomial) X(hypergeometric) X(integers) X(bernoulli) \
-  X(halfnormal) X(pareto) X(gumbel) X(cauchy) X(halfcauchy) X(invgamma) X(truncexpon) X(truncated_normal) X(t) X(gengamma) X(betabinom) \
-  X(categorical) X(multivariate_normal) X(dirichlet) X(multinomial)
-#define BITALE_DECLARE(name) inline Draw name(const Variable& rng, const XOperands& parameters, const DrawDims& dims = {}) { return draw(#name, rng, parameters, dims); }
+#define BITALE_LABELLED_DISTRIBUTIONS(X) BITALE_NUMPY_DISTRIBUTIONS(X) BITALE_COMPOSED_DISTRIBUTIONS(X) \
+  X(standard_normal) X(categorical) X(multivariate_normal) X(dirichlet) X(multinomial)
+#define BITALE_DECLARE(name, ...) inline Draw name(const Variable& rng, const XOperands& parameters, const DrawDims& dims = {}) { return draw(#name, rng, parameters, dims); }
 BITALE_LABELLED_DISTRIBUTIONS(BITALE_DECLARE)
 #undef BITALE_DECLARE
 // clang-format on

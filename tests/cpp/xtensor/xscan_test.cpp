@@ -116,14 +116,14 @@ TEST_CASE("all labelled distributions") {
     if (is_one_of({"categorical", "dirichlet"})) return {{p}, {"k"}};
     if (name == "multinomial") return {{3, p}, {"k"}};
     if (name == "multivariate_normal") return {{p, half}, {"k", "l"}};
-    if (is_one_of({"exponential", "chisquare", "weibull", "rayleigh", "poisson", "geometric", "bernoulli"}))
+    if (is_one_of({"exponential", "chisquare", "weibull", "rayleigh", "poisson", "geometric", "bernoulli", "maxwell"}))
       return {{p}, {}};
     if (is_one_of({"binomial", "negative_binomial", "integers"})) return {{3, name == "integers" ? 5.0 * p : p}, {}};
     if (is_one_of({"triangular", "hypergeometric", "truncexpon", "t", "gengamma", "betabinom"})) return {{3, 4, 5}, {}};
     if (name == "truncated_normal") return {{p, 1.0, -1.0, 1.0}, {}};
     return {{p, 1.0}, {}};
   };
-#define X(name)                                                                                                  \
+#define X(name, ...)                                                                                             \
   {                                                                                                              \
     const auto [given, core] = parameters(#name);                                                                \
     if (std::string_view(#name) != "integers") CHECK_NOTHROW(xtensor::random::name(rng, given, {.core = core})); \

@@ -187,6 +187,13 @@ of_z(
     cancels=(1, 2),
     why="at the mode, the slope is a difference of 1 and exp(-z)",
 )
+of_z(
+    "moyal_logpdf",
+    lambda z: -(z + exp(-z)) / 2 - half_log_2pi(),
+    Draw.logit,
+    cancels=(1, 2),
+    why="at the mode, the slope is a difference of 1 and exp(-z)",
+)
 of_z("gumbel_logcdf", lambda z: -exp(-z), Draw.logit)
 of_z("gumbel_logsf", lambda z: log_of_rest(exp(-z)), Draw.logit)
 
@@ -328,6 +335,15 @@ row(
     why=GAMMA,
 )
 
+row(
+    "kumaraswamy_logpdf",
+    lambda d: (d.share(), d.positive(), d.positive()),
+    lambda x, a, b: log(a) + log(b) + (a - 1) * log(x) + (b - 1) * log(-expm1(a * log(x))),
+    through=lambda x, a, b: [a * log(x), exp(a * log(x)), b / (a * log(x))],
+    cancels=(0, 1, 2, 3),
+    why="the powers of x and of what is left of 1 may cancel",
+)
+
 # ---- positive numbers ------------------------------------------------------------------------------------------------
 
 ONE = dict(draw=lambda d: (d.positive(), d.positive()), through=lambda x, scale: [x / scale])
@@ -343,6 +359,38 @@ row(
 )
 row("rayleigh_logcdf", exact=lambda x, s: log_of_rest(sqr(x / s) / 2), **ONE)
 row("rayleigh_logsf", exact=lambda x, s: -sqr(x / s) / 2, **ONE)
+
+row(
+    "maxwell_logpdf",
+    exact=lambda x, s: 2 * log(x) - 3 * log(s) - sqr(x / s) / 2 - (mp.log(mp.pi) - mp.log(2)) / 2,
+    cancels=(0,),
+    why="the logarithms of x and scale may cancel",
+    **ONE,
+)
+row(
+    "gompertz_logpdf",
+    lambda d: (d.positive(), d.positive(), d.positive()),
+    lambda x, c, s: log(c) - log(s) + x / s - c * expm1(x / s),
+    through=lambda x, c, s: [x / s, c * expm1(x / s)],
+    cancels=(0, 1, 2, 3),
+    why="at the mode, the growth of the hazard and what is left of the population balance",
+)
+
+
+def draw_loguniform(d):
+    low, length = d.positive(), d.positive()
+    with np.errstate(all="ignore"):
+        return d.rounded(low * (1 + d.share() * length)), low, d.rounded(low * (1 + length))
+
+
+row(
+    "loguniform_logpdf",
+    draw_loguniform,
+    lambda x, low, high: -log(x) - log(log(high / low)),
+    through=lambda x, low, high: [x / low - 1, high / low - 1],
+    cancels=(0,),
+    why="the logarithms of x and of the length may cancel",
+)
 
 TWO = dict(
     draw=lambda d: (d.positive(), d.positive(), d.positive()),

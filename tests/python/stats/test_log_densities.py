@@ -35,6 +35,14 @@ CONTINUOUS = {
     "weibull": (lambda x, a, s: stats.weibull_min.logpdf(x, a, scale=s), [-1, 0, 0.7, 5, inf], (2.5, 1.5), (1, -1.0)),
     "pareto": (lambda x, b, s: stats.pareto.logpdf(x, b, scale=s), [-1, 1.4, 1.5, 5, inf], (2.5, 1.5), (0, -1.0)),
     "rayleigh": (lambda x, s: stats.rayleigh.logpdf(x, scale=s), [-1, 0, 0.7, 5, inf], (2.5,), (0, -1.0)),
+    "maxwell": (lambda x, s: stats.maxwell.logpdf(x, scale=s), [-1, 0, 0.7, 5, inf], (2.5,), (0, -1.0)),
+    "kumaraswamy": (
+        lambda x, a, b: np.where((x < 0) | (x > 1), -inf, np.log(a * b) + (a - 1) * np.log(x) + (b - 1) * np.log1p(-(x**a))),
+        [-1, 0, 1e-8, 0.7, 1, 2], (2.5, 1.5), (1, -1.0),
+    ),
+    "gompertz": (lambda x, c, s: stats.gompertz.logpdf(x, c, scale=s), [-1, 0, 0.7, 5, 30, inf], (0.5, 2.0), (0, -1.0)),
+    "loguniform": (stats.loguniform.logpdf, [-1, 0.1, 0.25, 0.7, 4, 5], (0.25, 4.0), (0, -1.0)),
+    "moyal": (stats.moyal.logpdf, [-inf, -1, 0.5, 3, 500], (0.5, 2.0), (1, -1.0)),
     "wald": (lambda x, m, s: stats.invgauss.logpdf(x, m / s, scale=s), [-1, 0, 0.7, 5, inf], (2.5, 1.5), (0, -1.0)),
     "triangular": (
         lambda x, a, m, b: stats.triang.logpdf(x, (m - a) / (b - a), a, b - a), [-1, 0.5, 1, 2, 2.5, 4], (0.0, 1.0, 3.0), (1, 4.0),

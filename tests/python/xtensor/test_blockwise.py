@@ -176,7 +176,7 @@ def test_every_distribution(name):
         "geometric": [0.5], "halfcauchy": [0.0, 1.0], "hypergeometric": [5, 5, 3], "integers": [0, 5], "nbinom": [5, 0.5], "negative_binomial": [5, 0.5],
         "poisson": [2.0], "rayleigh": [1.0], "standard_normal": [], "t": [3.0, 0.0, 1.0], "triangular": [0.0, 1.0, 2.0],
         "truncated_normal": [0.0, 1.0, -1.0, 1.0], "truncexpon": [1.0, 0.0, 1.0], "weibull": [1.0], "pareto": [2.0, 1.0], "invgamma": [2.0, 1.0],
-        "vonmises": [0.0, 1.0], "wald": [1.0, 1.0], "uniform": [0.0, 1.0],
+        "vonmises": [0.0, 1.0], "maxwell": [1.0], "wald": [1.0, 1.0], "uniform": [0.0, 1.0],
     }.get(name, [1.0, 2.0])  # fmt: skip
     if name in ("categorical", "dirichlet", "multinomial", "multivariate_normal"):
         return  # test_draws_of_vectors

@@ -266,6 +266,14 @@ def test_multivariate_normal():
         rng.multivariate_normal([0.0, 0.0], -cov)[1].eval({rng: np.random.default_rng(4)})
 
 
+def as_scipy(name, *parameters):
+    def draw(generator, count):
+        distribution = getattr(pytest.importorskip("scipy.stats"), name)
+        return distribution.rvs(*parameters, size=count, random_state=generator)
+
+    return draw
+
+
 COMPOSITIONS = {
     "bernoulli": ((0.3,), lambda r, n: r.binomial(1, 0.3, n)),
     "halfnormal": ((1.0, 2.0), lambda r, n: 1 + 2 * abs(r.standard_normal(n))),
@@ -284,6 +292,12 @@ COMPOSITIONS = {
     "nbinom": ((4, 0.3), lambda r, n: r.negative_binomial(4, 0.3, n)),
     "chisquare": ((4.0,), lambda r, n: r.chisquare(4.0, n)),
     "rayleigh": ((4.0,), lambda r, n: r.rayleigh(4.0, n)),
+    # As SciPy draws them; it has no Kumaraswamy variables.
+    "maxwell": ((4.0,), as_scipy("maxwell", 0.0, 4.0)),
+    "gompertz": ((0.5, 4.0), as_scipy("gompertz", 0.5, 0.0, 4.0)),
+    "loguniform": ((0.5, 4.0), as_scipy("loguniform", 0.5, 4.0)),
+    "moyal": ((0.5, 4.0), as_scipy("moyal", 0.5, 4.0)),
+    "kumaraswamy": ((2.0, 3.0), lambda r, n: np.sqrt(1 - (1 - r.uniform(size=n)) ** (1 / 3))),
 }
 
 
@@ -705,7 +719,8 @@ ONE_OF_EACH = {
     "normal": (0.0, 1.0), "halfnormal": (0.0, 1.0), "pareto": (3.0, 1.0), "gumbel": (0.0, 1.0), "cauchy": (0.0, 1.0), "halfcauchy": (0.0, 1.0),
     "invgamma": (3.0, 1.0), "truncexpon": (1.0, 0.0, 1.0), "t": (3.0, 0.0, 1.0), "gengamma": (1.0, 1.0, 1.0), "betabinom": (10**6, 2.0, 2.0),
     "truncated_normal": (0.0, 1.0, -1.0, 1.0), "dirichlet": (np.ones(3),), "multinomial": (10**6, P), "categorical": (np.full(1000, 1e-3),),
-    "multivariate_normal": (np.zeros(2), np.eye(2)),
+    "multivariate_normal": (np.zeros(2), np.eye(2)), "maxwell": (1.0,), "kumaraswamy": (2.0, 3.0), "gompertz": (0.5, 1.0), "loguniform": (0.5, 2.0),
+    "moyal": (0.0, 1.0),
 }  # fmt: skip
 
 

@@ -372,6 +372,10 @@ COMPOSED = {
     "truncated_normal": ((1.0, 2.0, 0.0, 6.0), stats.truncnorm(-0.5, 2.5, 1, 2)),
     "t": ((9.0, 1.0, 2.0), stats.t(9, 1, 2)),
     "gengamma": ((2.0, 3.0, 1.5), stats.gengamma(2 / 3, 3, scale=1.5)),
+    "maxwell": ((2.0,), stats.maxwell(scale=2)),
+    "gompertz": ((0.5, 2.0), stats.gompertz(0.5, scale=2)),
+    "loguniform": ((0.5, 2.0), stats.loguniform(0.5, 2)),
+    "moyal": ((1.0, 2.0), stats.moyal(1, 2)),
     "bernoulli": ((0.3,), stats.bernoulli(0.3)),
     "betabinom": ((20, 2.0, 3.0), stats.betabinom(20, 2, 3)),
 }
