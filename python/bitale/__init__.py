@@ -198,8 +198,11 @@ if _typing.TYPE_CHECKING:
         random,
         rewrite,
         stats,
+        tree,
         typing,
     )
+    from bitale.functional import jacrev, jit, value_and_grad, vmap
+    from bitale.tree import register_tree
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
@@ -223,9 +226,12 @@ _LATER = {
             "rewrite",
             "scalar",
             "stats",
+            "tree",
             "typing",
         )
     },
+    "register_tree": "bitale.tree",
+    **dict.fromkeys(("jacrev", "jit", "value_and_grad", "vmap"), "bitale.functional"),
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }
 

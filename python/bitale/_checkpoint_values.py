@@ -13,6 +13,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
+from bitale import _core
 from bitale.random import Stream
 
 Bounds = list[list[int]]  # along each dimension the first element, and the one after the last
@@ -113,9 +114,29 @@ def _require_names(state: Any, function: str) -> None:
             raise TypeError(f"checkpoint.{function}: expected names that are texts, got {name!r}")
 
 
+def named_leaves(state: Any, function: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values by name, those in trees by name and path, and the structure of each entry."""
+    _require_names(state, function)
+    leaves: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
+    for name, value in state.items():
+        own, forms[name] = _core.tree_flatten(
+            value, lambda x: x is None or _core.is_registered(x) or is_shared(x)
+        )
+        leaves.update(zip(forms[name].paths(name), own))
+    return leaves, forms
+
+
+def in_forms(values: Mapping[str, Any], forms: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of these structures with values by name and path."""
+    return {
+        name: form.unflatten([values[path] for path in form.paths(name)])
+        for name, form in forms.items()
+    }
+
+
 def taken_apart(state: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], list[Piece]]:
     """Descriptions of the values, and the pieces of arrays that this process has."""
-    _require_names(state, "save")
     described, pieces = {}, []
     for name, held in state.items():
         value = _value_of(held)
@@ -156,7 +177,6 @@ def put_together(
     state: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The values of a state. pieces: names, bounds, and functions that read the elements."""
-    _require_names(state, "restore")
     if described.keys() != state.keys():
         saved, got = (", ".join(sorted(map(str, each))) or "nothing" for each in (described, state))
         raise ValueError(

@@ -86,5 +86,11 @@ def _report(what: str, *of: Any) -> None:
     getattr(importlib.import_module("bitale._progress"), what)(*of)
 
 
+def _of_function(*arguments: Any) -> Any:
+    """Derivatives of functions of arrays, rather than of expressions."""
+    return importlib.import_module("bitale.functional").of_function(*arguments)
+
+
 _core.register_hooks(_find)
+_core.register_derivatives(_of_function)
 _core.register_progress(_report)

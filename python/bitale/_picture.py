@@ -13,23 +13,12 @@ from bitale import _core
 _in_notebook = 200  # nodes; a larger picture is unreadable there
 
 
-def without_names(fct: Any) -> Any:
-    """The tensor of a labelled one, and the function of the tensors of one that has labelled ones; others as they are."""
-    if isinstance(fct, _core.XTensorVariable):
-        return fct.values
-    function = getattr(fct, "function", None)
-    return function if isinstance(function, _core.Function) else fct
-
-
 def _outputs(fct: Any, who: str) -> list[Any]:
-    if isinstance(fct, (list, tuple)):
-        fct = [without_names(each) for each in fct]
-    fct = without_names(fct)
     if isinstance(fct, _core.Function):
         return fct.fgraph.outputs
     if isinstance(fct, (_core.FunctionGraph, _core.Apply)):
         return fct.outputs
-    outputs = list(fct) if isinstance(fct, (list, tuple)) else [fct]
+    outputs: list[Any] = _core.tree_flatten(fct)[0]
     for output in outputs:
         if not isinstance(output, _core.Variable):
             raise TypeError(
@@ -39,15 +28,19 @@ def _outputs(fct: Any, who: str) -> list[Any]:
 
 
 def _output_names(fct: Any) -> list[str]:
-    """What is written at the outputs; of labelled tensors their dimensions."""
-    if not isinstance(fct, (list, tuple)):
-        fct = [fct]
-    if any(isinstance(each, _core.XTensorVariable) for each in fct):
-        return [
-            ", ".join(each.dims) if isinstance(each, _core.XTensorVariable) else "" for each in fct
-        ]
-    fct = without_names(fct[0]) if len(fct) == 1 else None
-    return fct._output_labels if isinstance(fct, _core.Function) else []
+    """What is written at the outputs: the dimensions of those that have names for them, else the path in a tree."""
+    if isinstance(fct, _core.Function):
+        return fct._output_labels
+    if isinstance(fct, (list, tuple)) and len(fct) == 1 and isinstance(fct[0], _core.Function):
+        return fct[0]._output_labels
+    objects, outer = _core.tree_flatten(fct, _core.is_registered)
+    if not (any(map(_core.is_registered, objects)) or isinstance(fct, dict)):
+        return []
+    out = []
+    for each, path in zip(objects, outer.paths()):
+        label = ", ".join(getattr(each, "dims", ())) if _core.is_registered(each) else path
+        out += [label] * len(_core.tree_flatten(each)[0])
+    return out
 
 
 def _condition(outputs: list[Any], cond_highlight: Any) -> Any:
@@ -223,7 +216,6 @@ def html(
     --------
     node_times, pydotprint
     """
-    fct = without_names(fct)
     if isinstance(fct, _core.Function):
         page = _core.function_html(fct, title, times)
     else:

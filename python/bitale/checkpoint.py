@@ -27,7 +27,14 @@ from typing import Any, Callable, Mapping, NamedTuple, TypeVar, Union
 
 import numpy as np
 
-from bitale._checkpoint_values import digest, is_shared, put_together, taken_apart
+from bitale._checkpoint_values import (
+    digest,
+    in_forms,
+    is_shared,
+    named_leaves,
+    put_together,
+    taken_apart,
+)
 
 __all__ = ["Restored", "restore", "save", "steps"]
 
@@ -70,7 +77,7 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
         Number of steps made, more than those of earlier checkpoints.
     state : dict
         Shared variables, sparse and labelled ones as well, arrays of NumPy and JAX,
-        numbers, streams and NumPy's generators, by name.
+        numbers, streams and NumPy's generators, and trees of these, by name.
     keep : int
         How many checkpoints stay.
 
@@ -88,7 +95,7 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
     """
     folder, step, keep = Path(folder), _counted("step", step, 0), _counted("keep", keep, 1)
     index, count = _processes()
-    described, pieces = _together(lambda: taken_apart(state))
+    described, pieces = _together(lambda: taken_apart(named_leaves(state, "save")[0]))
     common = [each for each in pieces if each.is_common]
     if count > 1 and len(set(_from_all(digest([step, described], common)))) > 1:
         raise ValueError(
@@ -194,11 +201,12 @@ def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
                 stacklevel=2,
             )
             continue
-        values = _together(functools.partial(_read, path, state))
-        for name, template in state.items():
+        named, forms = _together(functools.partial(named_leaves, state, "restore"))
+        values = _together(functools.partial(_read, path, named))
+        for name, template in named.items():
             if is_shared(template):
                 template.set_value(values[name])
-        return Restored(step, values)
+        return Restored(step, in_forms(values, forms))
     if damages:
         raise ValueError(
             f"checkpoint.restore: expected an undamaged checkpoint in {folder}, got none: {'; '.join(damages)}"

@@ -40,17 +40,17 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
     ----------
     condition : TensorVariable or bool
         Scalar, true where it is not 0.
-    then_branch : tensor_like or list of these
-        Result where it is true.
-    else_branch : tensor_like or list of these
-        Result where it is false, of the same dtypes and ranks; lengths may
-        differ.
+    then_branch : tensor_like or tree of these
+        Result where it is true; in lists, dicts and other trees, several.
+    else_branch : tensor_like or tree of these
+        Result where it is false, of the same structure, dtypes and ranks;
+        lengths may differ.
     name : str, optional
         Name of the result.
 
     Returns
     -------
-    TensorVariable or list of TensorVariable
+    TensorVariable or tree of TensorVariable
         The chosen branch.
 
     Raises
@@ -58,7 +58,7 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
     TypeError
         If the condition is not a scalar, or the branches have different types.
     ValueError
-        If the branches are lists of different lengths, or empty.
+        If the branches have different structures, or are empty.
 
     See Also
     --------
@@ -75,55 +75,34 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
     >>> bt.ifelse(x > 0, pt.log(x), -x).eval({x: -2.0})
     array(2.)
     """
-    sides = [
-        list(side) if isinstance(side, (list, tuple)) else [side]
-        for side in (then_branch, else_branch)
-    ]
-    if any(isinstance(each, _core.SparseVariable) for side in sides for each in side):
-        out = _of_matrices(condition, *sides)
-        return (
-            out
-            if isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple))
-            else out[0]
+    if isinstance(then_branch, (list, tuple)) != isinstance(else_branch, (list, tuple)):
+        then_branch, else_branch = (
+            side if isinstance(side, (list, tuple)) else [side]
+            for side in (then_branch, else_branch)
         )
-    out = _core.ifelse_of_lists(condition, *sides)
-    if name is not None:
-        for i, variable in enumerate(out):
-            variable.name = name if len(out) == 1 else f"{name}{{{i}}}"
-    is_list = isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple))
-    return out if is_list else out[0]
-
-
-def _of_matrices(condition: Any, then: list[Any], other: list[Any]) -> list[Any]:
-    """Choices of which some are between sparse matrices: of their elements, and of their positions where these differ."""
-    if len(then) != len(other):
-        raise ValueError(
-            f"ifelse: expected as many results in both branches, got {len(then)} and {len(other)}"
-        )
+    items, outer = _core.tree_flatten(then_branch, _core.is_registered)
+    others = outer.flatten_like(else_branch, "ifelse: else_branch")
+    if not items and not isinstance(then_branch, dict):
+        return _core.ifelse_of_lists(condition, [], [])  # which says that there is nothing
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    made: list[
+        tuple[int, Any]
+    ] = []  # for each item the number of its variables, and how these are put together
+    for a, b in zip(items, others):
+        parts: tuple[Any, Any, Any] = ([a], [b], None)
+        if _core.is_registered(a) or _core.is_registered(b):
+            parts = _core.tree_joined(a, b)
+        for side, part in zip(sides, parts):
+            side.extend(part)
+        made.append((len(parts[0]), parts[2]))
+    found = iter(_core.ifelse_of_lists(condition, *sides))
     out = []
-    for a, b in zip(then, other):
-        are_sparse = [isinstance(each, _core.SparseVariable) for each in (a, b)]
-        if not any(are_sparse):
-            out.append(ifelse(condition, a, b))
-            continue
-        if not all(are_sparse):
-            raise TypeError(
-                f"ifelse: {a!r} and {b!r}: expected two sparse matrices; A.todense() is a tensor"
-            )
-        if a.same_pattern(b):
-            out.append(a.with_data(ifelse(condition, a.data, b.data)))
-            continue
-        if a.format != b.format:
-            raise TypeError(
-                f"ifelse: {a!r} and {b!r} have different formats; A.tocsr() and A.tocsc() convert"
-            )
-        of_a, of_b = (
-            [x.data, *(part.astype("int64") for part in (x.indices, x.indptr, *x.lengths))]
-            for x in (a, b)
-        )
-        data, indices, indptr, rows, columns = _core.ifelse_of_lists(condition, of_a, of_b)
-        out.append(_core.sparse_matrix(a.format, data, indices, indptr, rows, columns, False))
-    return out
+    for (count, form), a in zip(made, items):
+        own = [next(found) for _ in range(count)]
+        out.append(own[0] if form is None else _core.tree_chosen(a, form, own))
+        if name is not None and form is None:
+            out[-1].name = name if len(items) == 1 else f"{name}{{{len(out) - 1}}}"
+    return outer.unflatten(out)
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ from bitale._graph_model import (
     char_from_number,
     iter_graph_nodes,
 )
-from bitale._picture import dot_text, html, node_times, pydotprint, without_names
+from bitale._picture import dot_text, html, node_times, pydotprint
 from bitale._pprinter import (
     ConstantPrinter,
     DefaultPrinter,
@@ -84,33 +84,23 @@ def __getattr__(name: str) -> Any:
     return absent(__name__)(name)
 
 
-def _without_names(graph_like: Any) -> tuple[Any, str]:
-    """The tensors in place of labelled ones, of sparse matrices and of their functions, and a line for each of these with its
-    dimensions, which a graph does not have."""
-    several = isinstance(graph_like, (list, tuple))
-    items = list(graph_like) if several else [graph_like]
-    if matrices := [each for each in items if isinstance(each, _core.SparseVariable)]:
-        parts = [
-            part
-            for each in items
-            for part in (_vectors(each) if isinstance(each, _core.SparseVariable) else [each])
-        ]
-        tensors, lines = _without_names(parts)
-        return tensors, "".join(f"{each!r}\n" for each in matrices) + lines
-    plain = [without_names(each) for each in items]
-    if all(one is other for one, other in zip(plain, items)):
-        return graph_like, ""
-    lines = "".join(
-        f"{line}\n"
-        for one, each in zip(plain, items)
-        if one is not each
-        for line in each._described()
-    )
-    return plain if several else plain[0], lines
-
-
-def _vectors(matrix: Any) -> list[Any]:
-    return [matrix.data] if matrix.is_static else [matrix.data, matrix.indices, matrix.indptr]
+def _variables_and_lines(graph_like: Any) -> tuple[Any, str]:
+    """The variables in place of a tree of them, and a line for each object of a registered class, whose dimensions, positions or
+    names a graph does not have; of a function those of its inputs and outputs."""
+    leaves, structure = _core.tree_flatten(graph_like)
+    lines = [f"{each!r}" for each in _core.registered_in(graph_like)]
+    for each in leaves:
+        if isinstance(each, _core.Function):
+            maker = each.maker
+            given = [x for one in maker.given_inputs for x in _core.registered_in(one.tree)]
+            lines += [f"input {x!r}" for x in given]
+            lines += [
+                f"output {x!r}"
+                for one in maker.given_outputs
+                for x in _core.registered_in(one.tree)
+            ]
+    several = isinstance(graph_like, (list, tuple)) or len(leaves) != 1
+    return leaves if several else leaves[0], "".join(f"{line}\n" for line in lines)
 
 
 def debugprint(
@@ -203,7 +193,7 @@ def debugprint(
      └─ ExpandDims{axis=0}
         └─ 1
     """
-    graph_like, names = _without_names(graph_like)
+    graph_like, names = _variables_and_lines(graph_like)
     text = names + _core.dprint_text(
         graph_like,
         depth=depth,

@@ -16,6 +16,8 @@ import operator
 import secrets
 from typing import Any
 
+from bitale import _core
+
 __all__ = ["Stream", "stream"]
 
 
@@ -83,6 +85,9 @@ class Stream:
             Streams with keys of their own.
         """
         return Stream(self.key, self.drawn + 1), [self.fold(number) for number in range(count)]
+
+
+_core.register_tree(Stream, None, None)  # a value of its own, not two of its fields
 
 
 def stream(seed: Any = None) -> Stream:

@@ -14,12 +14,11 @@
 #include "bitale/graph/random_type.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/xtensor/variable.hpp"
 #include "identity_test.hpp"
 #include "instance.hpp"
 #include "named_parts.hpp"
 #include "numpy_bridge.hpp"
-#include "sparse.hpp"
+#include "tree.hpp"
 
 namespace bitale::python {
 
@@ -101,7 +100,7 @@ std::optional<Variable> convert(nb::handle object) {
   }
   if (is_ndarray(object) || is_numpy_scalar(object)) return constant(array_from(object, Share::Copy));
   if (object.is_none() || PyUnicode_Check(object.ptr())) return {};
-  if (instance_of<xtensor::XVariable>(object)) return {};
+  if (tree_class_of(object)) return {};  // it has no one tensor
   if (auto array = try_array_from(object, Share::Copy)) return constant(*array);
   return {};
 }
@@ -176,41 +175,20 @@ std::vector<std::pair<nb::object, nb::object>> as_pairs(nb::handle object, std::
   return out;
 }
 
-namespace {
-
-// The vectors and lengths that another sparse matrix has in place of those of one. ValueError for other positions than
-// a static pattern's, and for another format.
-Replacements replaced_parts(const sparse::Matrix& a, const sparse::Matrix& b, std::string_view what) {
-  const sparse::Pattern &at = a.pattern(), &other = b.pattern();
-  Replacements out = {{a.data(), b.data()}};
-  if (at.same_as(other)) return out;
-  if (at.is_static() || at.format() != other.format())
-    throw ValueError(cat(what, ": ", a.str(), " and ", b.str(), " don't have the same ",
-                         at.is_static() ? "positions" : "format; A.tocsr() and A.tocsc() convert"));
-  out.emplace_back(at.indices(), cast(other.indices(), at.indices().dtype()));
-  out.emplace_back(at.indptr(), cast(other.indptr(), at.indptr().dtype()));
-  const int minor = 1 - at.major_axis();
-  if (!at.length(minor).is_constant()) out.emplace_back(at.length(minor), other.length(minor));
-  return out;
-}
-
-}  // namespace
-
 Replacements as_replacements(nb::handle object, std::string_view what, std::span<const Variable> graph) {
   Replacements out;
-  for (auto& [before, after] : as_pairs(object, what)) {
-    if (const auto* matrix = matrix_in(before)) {
-      const auto* other = matrix_in(after);
-      if (!other) throw TypeError(cat(what, ": ", matrix->str(), ": expected a sparse matrix, got ", shown(after)));
-      Replacements parts = replaced_parts(*matrix, *other, what), used;
+  for (auto& pair : as_pairs(object, what)) {
+    Replacements parts, used;
+    for (auto& [before, after] : leaf_pairs({pair}, what))
+      parts.emplace_back(require_variable(before, what), as_variable(after));
+    if (is_tree(pair.first)) {
+      std::erase_if(parts, [](const auto& one) { return one.first.same_as(one.second); });
       const Variables found = ancestors(graph);
       const VariableSet occurring(found.begin(), found.end());
       std::ranges::copy_if(parts, std::back_inserter(used),
-                           [&](const auto& pair) { return occurring.contains(pair.first); });
-      for (auto& pair : used.empty() ? parts : used) out.push_back(std::move(pair));
-      continue;
+                           [&](const auto& one) { return occurring.contains(one.first); });
     }
-    out.emplace_back(require_variable(before, what), as_variable(after));
+    for (auto& one : used.empty() ? parts : used) out.push_back(std::move(one));
   }
   return out;
 }

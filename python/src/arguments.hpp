@@ -45,7 +45,7 @@ std::optional<Operand> optional_operand(nb::handle value);  // std::nullopt for 
 Variable require_variable(nb::handle object, std::string_view what);
 // The items of a dict, or of a list of pairs.
 std::vector<std::pair<nb::object, nb::object>> as_pairs(nb::handle object, std::string_view what);
-// From variables to their replacements, for sparse matrices from their parts; with `graph`, from those that occur in
+// From variables to their replacements, for trees from their leaves; with `graph`, from those leaves that occur in
 // it, if any does.
 Replacements as_replacements(nb::handle object, std::string_view what, std::span<const Variable> graph = {});
 

@@ -239,13 +239,13 @@ nb::object signature_of_compiled(const FunctionObject& function) {
   nb::list parameters;
   bool had_default = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool has_default = !function.defaults.empty() && function.defaults[i].defined();
+    const bool is_optional = has_default(function, i);
     const char* kind = i < by_position               ? "POSITIONAL_ONLY"
-                       : had_default && !has_default ? "KEYWORD_ONLY"
+                       : had_default && !is_optional ? "KEYWORD_ONLY"
                                                      : "POSITIONAL_OR_KEYWORD";
     const std::string name = is_identifier(names[i]) ? names[i] : "input_" + std::to_string(i);
-    const nb::object value = has_default ? wrap(function.defaults[i]) : empty;
-    had_default = had_default || has_default;
+    const nb::object value = !is_optional ? empty : function.has_trees ? nb::none() : wrap(function.defaults[i]);
+    had_default = had_default || is_optional;
     parameters.append(parameter(name, parameter.attr(kind), nb::arg("default") = value));
   }
   return inspect.attr("Signature")(parameters);

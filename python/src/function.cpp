@@ -29,7 +29,6 @@
 #include "hooks.hpp"
 #include "input_output.hpp"
 #include "numpy_bridge.hpp"
-#include "sparse.hpp"
 #include "values.hpp"
 
 namespace bitale::python {
@@ -72,7 +71,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
     if (!nb::isinstance<nb::dict>(given))
       throw TypeError(cat("eval: expected a dict from variables to values, got ", shown(given)));
     const nb::list keys = nb::borrow<nb::dict>(given).keys();
-    if (std::ranges::any_of(keys, [](nb::handle key) { return matrix_in(key) != nullptr; }))
+    if (std::ranges::any_of(keys, is_tree))
       return nb::module_::import_("bitale._core")
           .attr("function")(keys, object, **options)(*nb::borrow<nb::dict>(given).values());
     Variables named;  // the named variables that the expression is computed from
@@ -252,9 +251,23 @@ void bind_function_class(nb::module_& m) {
       .def(
           "_in_form",
           [](const Self& self, const nb::list& results) {
-            return in_form(self.form, nb::len(results), [&](std::size_t i) { return nb::object(results[i]); });
+            return self.form.build([&](std::size_t i) { return nb::object(results[i]); });
           },
           "results"_a, "A list of results as a call of the function hands them over: one, a list or a dict.")
+      .def(
+          "_leaves_of",
+          [](const Self& self, nb::args given) {
+            if (given.size() != self.input_names.size())
+              throw TypeError(
+                  cat(name_of(self), ": expected ", self.input_names.size(), " arguments, got ", given.size()));
+            std::vector<PyObject*> arguments;
+            for (nb::handle each : given) arguments.push_back(each.ptr());
+            const Leaves leaves = leaves_of(self, arguments);
+            nb::list out;
+            for (std::size_t i = 0; i < leaves.size(); ++i) out.append(leaves[i]);
+            return out;
+          },
+          "arguments"_a, "The value of each input, of arguments by position.")
       .def_prop_ro(
           "_output_labels", [](const Self& self) { return self.function.output_labels(); },
           "What to say of each expression of fgraph: \"update of W\".")

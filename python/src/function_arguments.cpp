@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -23,13 +24,13 @@ namespace bitale::python {
 
 namespace {
 
-// The replacement of a variable: another variable, or a value of its type.
+// The replacement of a variable: another variable, or a value of its type. Of a tree, those of its leaves.
 Replacements typed_replacements(const std::vector<std::pair<nb::object, nb::object>>& pairs, const char* what) {
   Replacements out;
-  for (auto& [before, after] : pairs) {
+  for (auto& [before, after] : leaf_pairs(pairs, cat("function: ", what))) {
     const Variable target = require_variable(before, what);
     if (is_variable(after)) {
-      out.emplace_back(target, variable_of(after));
+      if (!variable_of(after).same_as(target)) out.emplace_back(target, variable_of(after));
       continue;
     }
     if (as_tensor(target.type())) refuse_truth_value(after);
@@ -38,37 +39,42 @@ Replacements typed_replacements(const std::vector<std::pair<nb::object, nb::obje
   return out;
 }
 
-OutObject as_output(nb::handle given) {
-  if (auto* output = instance_of<OutObject>(given)) return *output;
-  return {as_variable(given)};
-}
-
 void parse_outputs(nb::handle given, FunctionArguments& out) {
-  using Kind = OutputForm::Kind;
-  if (given.is_none()) {
-    out.form.kind = Kind::None;
-  } else if (PyDict_Check(given.ptr())) {
-    out.form.kind = Kind::Dict;
-    for (auto [key, value] : nb::borrow<nb::dict>(given)) {
-      out.form.keys.push_back(nb::borrow(key));
-      out.outputs.push_back(as_output(value));
-    }
-  } else if (is_sequence(given)) {
-    out.form.kind = Kind::List;
-    for (nb::handle one : given) out.outputs.push_back(as_output(one));
-  } else {
-    out.form.kind = Kind::Single;
-    out.outputs.push_back(as_output(given));
+  Leaves leaves;
+  out.output_form = Tree::of(given, leaves, {}, Tree::Stop::AtRegistered);
+  std::vector<Tree> forms;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    OutObject output = as_output(leaves[i]);
+    forms.push_back(output.form);
+    if (output.is_tree())
+      for (const Variable& part : output.parts) out.outputs.push_back({part, output.is_borrowed});
+    else
+      out.outputs.push_back(output);
+    out.given_outputs.push_back(std::move(output));
   }
+  out.form = out.output_form.grafted(forms);
 }
 
 void parse_inputs(nb::handle given, FunctionArguments& out) {
   if (!is_sequence(given))
     throw TypeError(cat("function: inputs must be a list, even of one variable; got ", shown(given)));
-  for (nb::handle one : given) {
-    InObject input = as_input(one);
-    input.store();
-    out.inputs.push_back(std::move(input));
+  for (nb::handle one : given)
+    if (one.is_none()) throw TypeError("function: expected variables as inputs, got None");
+  Leaves leaves;
+  out.input_form = Tree::of(given, leaves, {}, Tree::Stop::AtRegistered);
+  std::unordered_map<VariableNode*, int> known;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    InObject input = as_input(leaves[i]);
+    const std::vector<bool> in_registered = input.is_tree() ? input.form.are_in_registered() : std::vector<bool>{false};
+    auto parts = input.is_tree() ? input.parts : std::vector<InObject>{input};
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      parts[k].store();
+      const auto [found, is_new] = known.emplace(parts[k].variable.node(), int(out.inputs.size()));
+      const bool is_repeated = !is_new && in_registered[k] && !out.inputs[std::size_t(found->second)].is_implicit;
+      out.same_as.push_back(is_repeated ? found->second : -1);
+      out.inputs.push_back(std::move(parts[k]));
+    }
+    out.given_inputs.push_back(std::move(input));
   }
 }
 
@@ -126,14 +132,26 @@ Variables FunctionArguments::expressions() const {
 }
 
 nb::object FunctionArguments::outputs_in_form() const {
-  return in_form(form, outputs.size(), [&](std::size_t i) { return nb::cast(outputs[i]); });
+  std::size_t at = 0;
+  return output_form.build([&](std::size_t i) {
+    const OutObject& given = given_outputs[i];
+    if (!given.is_tree()) return nb::cast(outputs[at++]);
+    OutObject now = given;
+    now.tree = given.form.build([&](std::size_t k) { return wrap(outputs[at + k].variable); });
+    for (Variable& part : now.parts) part = outputs[at++].variable;
+    return nb::cast(now);
+  });
 }
 
 nb::dict FunctionArguments::keywords() const {
   nb::dict out;
-  nb::list each_input;
-  for (auto& input : inputs) each_input.append(nb::cast(input));
-  out["inputs"] = each_input;
+  std::size_t at = 0;
+  out["inputs"] = input_form.build([&](std::size_t i) {
+    if (!given_inputs[i].is_tree()) return nb::cast(inputs[at++]);
+    InObject now = given_inputs[i];
+    for (InObject& part : now.parts) part = inputs[at++];
+    return nb::cast(now);
+  });
   out["outputs"] = outputs_in_form();
   out["mode"] = mode;
   out["updates"] = updates;
@@ -150,9 +168,43 @@ nb::dict FunctionArguments::keywords() const {
 
 Variables FunctionArguments::explicit_inputs() const {
   Variables out;
-  for (auto& input : inputs)
-    if (!input.is_implicit) out.push_back(input.variable);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (is_explicit(i)) out.push_back(inputs[i].variable);
   return out;
+}
+
+CallForm FunctionArguments::call_form() const {
+  CallForm out;
+  std::size_t item = 0, input = 0, leaf = 0;
+  std::vector<std::size_t> leaf_of_input(inputs.size());
+  bool is_plain = true;
+  std::size_t position = 0;
+  for (const Tree& child : input_form.children()) {
+    const InObject* own = child.is_leaf() ? &given_inputs[item] : nullptr;
+    std::vector<Tree> forms;
+    const std::size_t begin = input;
+    for (std::size_t i = 0; i < child.leaf_count(); ++i, ++item) {
+      forms.push_back(given_inputs[item].form);
+      input += given_inputs[item].form.leaf_count();
+    }
+    const auto implicit = std::count_if(inputs.begin() + std::ptrdiff_t(begin), inputs.begin() + std::ptrdiff_t(input),
+                                        [](const InObject& one) { return one.is_implicit; });
+    if (implicit > 0 && std::size_t(implicit) < input - begin)
+      throw TypeError(cat("function: inputs[", position, "]: expected values from a call for all variables of the ",
+                          "tree, but some are implicit: give these as inputs of their own"));
+    ++position;
+    if (input > begin && std::size_t(implicit) == input - begin) continue;
+    CallForm::Argument argument{own ? own->name.value_or("") : "", child.grafted(forms), leaf};
+    is_plain = is_plain && argument.form.is_leaf();
+    for (const std::string& path : argument.form.paths(cat("inputs[", out.arguments.size(), "]")))
+      out.paths.push_back(path);
+    for (std::size_t i = begin; i < input; ++i, ++leaf) {
+      leaf_of_input[i] = leaf;
+      if (same_as[i] >= 0) out.same.emplace_back(leaf, leaf_of_input[std::size_t(same_as[i])]);
+    }
+    out.arguments.push_back(std::move(argument));
+  }
+  return is_plain ? CallForm() : out;
 }
 
 FunctionOptions FunctionArguments::options() const {
@@ -164,9 +216,17 @@ FunctionOptions FunctionArguments::options() const {
     if (input.is_implicit && !seen.insert(input.variable.node()).second)
       throw UnusedInputError("function: a variable is given as an input twice");
   }
-  for (auto& input : inputs)
-    if (!input.is_implicit && seen.count(input.variable.node()))
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (is_explicit(i) && seen.count(inputs[i].variable.node()))
       throw UnusedInputError("function: a variable is given as an input twice");
+  std::size_t argument = 0;
+  const CallForm form_of_call = call_form();
+  for (const auto& [name, tree, first] : form_of_call.arguments) {
+    for (std::size_t leaf = first; leaf < first + tree.leaf_count(); ++leaf)
+      if (std::ranges::none_of(form_of_call.same, [&](const auto& pair) { return pair.first == leaf; }))
+        out.arguments_of_inputs.push_back(argument);
+    ++argument;
+  }
   out.givens = givens;
   if (!held.empty()) {
     Variables values;

@@ -10,7 +10,6 @@
 #include "arguments.hpp"
 #include "bitale/compile/function.hpp"
 #include "input_output.hpp"
-#include "output_form.hpp"
 
 namespace bitale::python {
 
@@ -20,10 +19,28 @@ struct GivenArguments {
       on_unused_input, trust_input, threads;
 };
 
+// What a call gives: a value for each argument, which has one variable, or several in a form. Leaves are counted
+// through all arguments.
+struct CallForm {
+  struct Argument {
+    std::string name;  // "" if it is positional only
+    Tree form;
+    std::size_t first = 0;  // leaf
+  };
+  std::vector<Argument> arguments;                        // none: an argument for each input
+  std::vector<std::pair<std::size_t, std::size_t>> same;  // leaves that have to equal an earlier one, and that one
+  std::vector<std::string> paths;                         // of the leaves
+};
+
 struct FunctionArguments {
-  std::vector<InObject> inputs;  // with containers
-  OutputForm form;
-  std::vector<OutObject> outputs;
+  std::vector<InObject> inputs;  // one for each variable, with containers
+  std::vector<int> same_as;      // of each the earlier input of the same variable, or -1
+  Tree input_form;               // of the list of inputs; its leaves are:
+  std::vector<InObject> given_inputs;
+  std::vector<OutObject> outputs;  // one for each variable
+  Tree form;                       // of these
+  Tree output_form;                // with leaves:
+  std::vector<OutObject> given_outputs;
   nb::object mode = nb::none();  // a Mode; None: the default mode when the function is made
   Replacements updates, givens;  // default updates are among the updates
   std::optional<std::string> name;
@@ -39,6 +56,9 @@ struct FunctionArguments {
   // What the library's maker takes. The values of inputs that calls can't give are among the replacements.
   FunctionOptions options() const;
   Variables explicit_inputs() const;
+  bool is_explicit(std::size_t input) const { return !inputs[input].is_implicit && same_as[input] < 0; }
+  // TypeError for a tree of which a call gives a part only.
+  CallForm call_form() const;
 };
 
 // TypeError or ValueError for arguments that function() does not take, with its message.

@@ -35,7 +35,7 @@ bool has(const Variables& variables, const Variable& wanted) {
 Replacements swap_of(const FunctionObject& function, nb::handle given) {
   Replacements out;
   const Variables known = function.function.shared_variables();
-  for (auto& [before, after] : as_pairs(given, "swap")) {
+  for (auto& [before, after] : leaf_pairs(as_pairs(given, "swap"), "copy: swap")) {
     for (nb::handle one : {nb::handle(before), nb::handle(after)})
       if (!is_variable(one) || !is_shared(variable_of(one)))
         throw TypeError(cat("copy: swap: expected shared variables, got ", shown(one)));

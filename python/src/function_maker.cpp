@@ -152,10 +152,12 @@ Replacements storage_of(const FunctionMakerObject& self) {
 
 std::vector<FunctionObject::Input> accepted_inputs(const FunctionArguments& arguments) {
   std::vector<FunctionObject::Input> out;
-  for (auto& input : arguments.inputs)
-    if (!input.is_implicit)
+  for (std::size_t i = 0; i < arguments.inputs.size(); ++i) {
+    const InObject& input = arguments.inputs[i];
+    if (arguments.is_explicit(i))
       out.push_back({input.name.value_or(""), input.container, input.strict,
                      downcast_of(input.allow_downcast ? input.allow_downcast : arguments.allow_input_downcast)});
+  }
   return out;
 }
 
@@ -188,7 +190,7 @@ nb::object create_function(nb::handle maker) {
   if (std::all_of(defaults.begin(), defaults.end(), [](const Variable& one) { return !one.defined(); }))
     defaults.clear();
   FunctionObject made(self.steps->create(storage_of(self), self.arguments.name.value_or(""), defaults),
-                      self.arguments.form, std::move(inputs));
+                      self.arguments.form, std::move(inputs), self.arguments.call_form());
   made.maker = nb::borrow(maker);
   made.trust_input = self.arguments.trust_input;
   return nb::cast(std::move(made));
@@ -265,9 +267,17 @@ void bind_function_maker(nb::module_& m) {
                   "None = None, no_fgraph_prep: bool = False, no_default_updates: bool | "
                   "collections.abc.Sequence[Variable] = False) -> None"))
       .def_prop_ro(
-          "inputs", [](const Self& self) { return self.arguments.inputs; }, "Inputs, with their containers.")
+          "inputs", [](const Self& self) { return self.arguments.inputs; },
+          "Inputs, with their containers: one for each variable.")
       .def_prop_ro(
-          "outputs", [](const Self& self) { return self.arguments.outputs; }, "Outputs, without their form.")
+          "given_inputs", [](const Self& self) { return self.arguments.given_inputs; },
+          "Inputs as they were given: those made of several variables have a tree.")
+      .def_prop_ro(
+          "outputs", [](const Self& self) { return self.arguments.outputs; },
+          "Outputs, without their form: one for each variable.")
+      .def_prop_ro(
+          "given_outputs", [](const Self& self) { return self.arguments.given_outputs; },
+          "Outputs as they were given: those made of several variables have a tree.")
       .def_prop_ro(
           "mode",
           [](const Self& self) {

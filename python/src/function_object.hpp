@@ -4,12 +4,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bitale/compile/function.hpp"
 #include "call_arguments.hpp"
-#include "output_form.hpp"
+#include "function_arguments.hpp"
 
 namespace bitale::python {
 
@@ -29,13 +30,16 @@ struct FunctionObject : Vectorcall {
     Downcast downcast = Downcast::FloatLiteral;
   };
 
-  FunctionObject(Function function, OutputForm form, std::vector<Input> inputs);
+  FunctionObject(Function function, Tree form, std::vector<Input> inputs, CallForm call_form);
 
   Function function;
-  OutputForm form;
-  std::vector<std::string> input_names;
-  Variables defaults;  // empty when no input has a default
-  nb::object maker;    // the FunctionMaker
+  Tree form;                                // of the results
+  CallForm call_form;                       // of the arguments; paths are those of the inputs
+  bool has_trees = false;                   // whether an argument is made of several values
+  std::vector<std::string> input_names;     // of the arguments
+  std::vector<std::string> argument_paths;  // of arguments with trees, for messages
+  Variables defaults;                       // empty when no input has a default
+  nb::object maker;                         // the FunctionMaker
   std::vector<Kind> kinds, output_kinds;
   std::size_t geometry_size = 0;  // number of lengths and strides of all inputs
   std::size_t output_count;
@@ -46,6 +50,9 @@ struct FunctionObject : Vectorcall {
 // For messages.
 std::string name_of(const FunctionObject& self);
 std::string input_label(const FunctionObject& self, std::size_t i);
+// The leaves of the arguments of a call, one for each input; a null argument has its defaults.
+Leaves leaves_of(const FunctionObject& self, std::span<PyObject* const> arguments);
+bool has_default(const FunctionObject& self, std::size_t argument);
 
 // The slots of the Python class, and the setup that makes it callable.
 extern const PyType_Slot function_slots[];

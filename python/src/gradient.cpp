@@ -5,73 +5,89 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "arguments.hpp"
 #include "bind.hpp"
-#include "bitale/autodiff/sparse.hpp"
 #include "bitale/compile/function.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
-#include "bitale/sparse/functions.hpp"
-#include "bitale/xtensor/calculus.hpp"
 #include "define.hpp"
 #include "hooks.hpp"
-#include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/control/batched_graph.hpp"
-#include "sparse.hpp"
+#include "sparse_derivatives.hpp"
+#include "tree.hpp"
 
 namespace bitale::python {
 
 namespace {
 
-bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
-
-// A tensor, or that of a labelled one, whose derivatives get its dimensions in the end, or the elements of a sparse
-// matrix, whose derivatives get its positions.
-Variable tensor_of(nb::handle object, const char* what) {
-  if (const auto* labelled = labelled_in(object)) return labelled->values();
-  if (const auto* matrix = matrix_in(object)) return matrix->data();
-  return require_variable(object, what);
-}
-
-Variables require_variables(nb::handle object, const char* what) {
-  if (!is_list(object)) return {tensor_of(object, what)};
-  Variables out;
-  for (nb::handle item : object) out.push_back(tensor_of(item, what));
-  return out;
-}
-
-// The items of a list, or the object itself as the only one.
-std::vector<nb::object> items_of(nb::handle object) {
-  std::vector<nb::object> out;
-  if (!is_list(object)) return {nb::borrow(object)};
-  for (nb::handle item : object) out.push_back(nb::borrow(item));
-  return out;
-}
-
-// Cotangents and tangents of what is given; they may be arrays and numbers. Labelled ones are aligned by names.
-Variables operands_like(nb::handle object, nb::handle given, const char* what) {
-  const auto items = items_of(object), like = items_of(given);
-  Variables out;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (const auto* matrix = matrix_in(items[i])) {
-      const auto* target = i < like.size() ? matrix_in(like[i]) : nullptr;
-      if (!target || !matrix->pattern().same_as(target->pattern()))
-        throw TypeError(cat(what, ": ", matrix->str(), " does not have the positions of the variable"));
-      out.push_back(matrix->data());
-      continue;
+// What derivatives are taken of or by: variables, alone or in a tree. Integers in an object of a registered class, such
+// as the positions of a sparse matrix, have no derivatives: results have them as they are.
+struct Given {
+  Given(nb::handle object, const char* what) {
+    Leaves leaves;
+    form = Tree::of(object, leaves);
+    const std::vector<bool> in_registered = form.are_in_registered();
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      if (!is_variable(leaves[i]))
+        throw TypeError(
+            cat(what, form.is_leaf() ? "" : form.paths()[i], ": expected a variable, got ", shown(leaves[i])));
+      all.push_back(variable_of(leaves[i]));
+      const Type& type = all.back().type();
+      are_fixed.push_back(in_registered[i] && as_tensor(type) && is_discrete(all.back().dtype()));
+      if (!are_fixed.back()) variables.push_back(all.back());
     }
-    const auto *labelled = labelled_in(items[i]), *target = i < like.size() ? labelled_in(like[i]) : nullptr;
-    if (labelled && !target)
-      throw TypeError(cat(what, ": ", labelled->str(), " is labelled, but the variable is not; .values is the tensor"));
-    out.push_back(labelled ? xtensor::values_in_order(*labelled, target->dims(), what) : as_variable(items[i]));
   }
-  return out;
+
+  // With results in place of the variables.
+  nb::object build(const Variables& results) const {
+    std::size_t next = 0;
+    return form.build([&](std::size_t i) { return wrap(are_fixed[i] ? all[i] : results[next++]); });
+  }
+
+  // Cotangents and tangents; they may be arrays and numbers.
+  Variables directions(nb::handle object, const char* what) const {
+    Leaves leaves;
+    if (form.is_leaf() && tree_class_of(object))
+      throw TypeError(
+          cat(what, ": expected a direction of ", all[0].str(), ", which is a tensor, got ", shown(object)));
+    // A single one may be in a list, as in PyTensor.
+    nb::object given = nb::borrow(object);
+    const bool is_list = form.kind() == Tree::Kind::List || form.kind() == Tree::Kind::Tuple;
+    if (form.is_leaf() && is_sequence(object) && nb::len(object) == 1) given = object[0];
+    if (is_list && form.leaf_count() == 1 && !is_sequence(object)) given = nb::make_tuple(object);
+    form.leaves_of(given, leaves, what);
+    Variables out;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      Variable direction = as_variable(leaves[i]);
+      if (!are_fixed[i])
+        out.push_back(std::move(direction));
+      else if (!direction.same_as(all[i]))
+        throw TypeError(cat(what, form.paths()[i], ": expected ", all[i].str(),
+                            " of the variable, as a direction has the same positions, got ", direction.str()));
+    }
+    return out;
+  }
+
+  Tree form;
+  Variables all, variables;  // `variables`: those that have derivatives
+  std::vector<bool> are_fixed;
+};
+
+Variable tensor_of(nb::handle object, const char* what) {
+  if (is_variable(object)) return variable_of(object);
+  const Given given(object, what);
+  if (given.variables.size() != 1)
+    throw TypeError(cat(what, ": expected a variable, got ", shown(object), " with ", given.variables.size()));
+  return given.variables[0];
 }
+
+Variables require_variables(nb::handle object, const char* what) { return Given(object, what).variables; }
 
 void warn(const std::string& message) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) < 0) nb::raise_python_error();
@@ -91,126 +107,90 @@ GradOptions options_of(nb::handle consider_constant, const std::string& disconne
   return options;
 }
 
-// A derivative with the dimensions of a labelled tensor; others, and explicit absences, as they are.
-nb::object with_dims(const Variable& result, const xtensor::DimList* dims) {
-  if (!dims || !as_tensor(result.type())) return wrap(result);
-  return nb::cast(xtensor::XVariable(result, *dims));
-}
-
-nb::object like(nb::handle given, const Variable& result) {
-  if (const auto* matrix = matrix_in(given); matrix && as_tensor(result.type()) && result.ndim() == 1)
-    return nb::cast(matrix->with_data(result));
-  const auto* labelled = labelled_in(given);
-  return with_dims(result, labelled ? &labelled->dims() : nullptr);
-}
-
-// A single result for a single variable, a list for a list; each labelled as the variable is.
-Any in_form_of(nb::handle given, const Variables& results) {
-  if (!is_list(given)) return like(given, results[0]);
-  nb::list out;
-  for (std::size_t i = 0; i < results.size(); ++i) out.append(like(items_of(given)[i], results[i]));
-  return out;
-}
-
-// The same for Jacobians of an expression, or of the gradients by the same variables if there is none.
+// Jacobians of an expression, or of the gradients by the same variables if there is none: objects of a registered class
+// add to them what they know.
 Any jacobians_in_form_of(nb::handle given, nb::handle expression, const Variables& results) {
-  const auto variables = items_of(given);
-  nb::list out;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto *by = labelled_in(variables[i]), *of = expression ? labelled_in(expression) : by;
-    const int of_ndim = of ? of->ndim() : expression ? variable_of(expression).ndim() : 0;
-    if (!by || (!of && of_ndim > 0)) {
-      out.append(wrap(results[i]));
-      continue;
+  Leaves items;
+  const Tree outer = Tree::of(given, items, {}, Tree::Stop::AtRegistered);
+  std::size_t next = 0;
+  return outer.build([&](std::size_t i) -> nb::object {
+    const nb::object item = items[i];
+    const TreeClass* cls = tree_class_of(item);
+    const nb::object of = expression ? nb::borrow(expression) : item;
+    const std::size_t count = cls ? Given(item, "jacobian: wrt").variables.size() : 1;
+    if (count == 1) {
+      const nb::object found = wrap(results[next++]);
+      return cls && !cls->jacobian.is_none() ? nb::object(cls->jacobian(of, item, found)) : found;
     }
-    const xtensor::DimList dims = xtensor::jacobian_dims(of ? of->dims() : xtensor::DimList(), by->dims());
-    out.append(with_dims(results[i], &dims));
+    nb::list out;
+    for (std::size_t k = 0; k < count; ++k) out.append(wrap(results[next++]));
+    return out;
+  });
+}
+
+// What differentiates functions of Python's: a part of the package that few programs need registers how it is found.
+nb::object& derivatives_of_functions() {  // never destroyed
+  static auto& registered = *new nb::object;
+  return registered;
+}
+
+// The derivative of a function of Python's, if `function` is one rather than an expression: positions of arguments may
+// be in the place of variables. Null otherwise.
+nb::object of_function(const char* who, nb::handle function, nb::handle wrt, nb::handle argnums, bool has_aux) {
+  if (!PyCallable_Check(function.ptr()) || is_variable(function) || is_tree(function)) {
+    if (wrt.is_none()) throw TypeError(cat(who, ": wrt: expected variables, got None"));
+    return {};
   }
-  if (is_list(given)) return out;
-  return nb::object(out[0]);
+  return derivatives_of_functions()(who, function, wrt.is_none() ? argnums : wrt, has_aux);
 }
 
 Any bound_grad(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool add_names,
-               Any known_grads, const std::string& return_disconnected, const std::string& null_gradients) {
+               Any known_grads, const std::string& return_disconnected, const std::string& null_gradients, Any argnums,
+               bool has_aux) {
+  if (const nb::object made = of_function("grad", cost, wrt, argnums, has_aux)) return made;
   GradOptions options = options_of(consider_constant, disconnected_inputs, return_disconnected);
   options.add_names = add_names;
-  for (auto& [before, after] : as_pairs(known_grads, "known_grads"))
-    options.known_grads.emplace_back(tensor_of(before, "known_grads"), operands_like(after, before, "known_grads")[0]);
-  options.null_gradients = parse_on_null_gradient(null_gradients);
-  Variables variables = require_variables(wrt, "grad: wrt");
-  if (cost.is_none()) {
-    if (options.known_grads.empty()) throw ValueError("grad: a cost or known_grads is needed");
-    return in_form_of(wrt, grad(variables, options));
+  for (auto& [before, after] : as_pairs(known_grads, "known_grads")) {
+    const Given known(before, "known_grads");
+    const Variables directions = known.directions(after, "known_grads");
+    for (std::size_t i = 0; i < directions.size(); ++i)
+      options.known_grads.emplace_back(known.variables[i], directions[i]);
   }
-  return in_form_of(wrt, grad(tensor_of(cost, "grad: cost"), variables, options));
+  options.null_gradients = parse_on_null_gradient(null_gradients);
+  const Given by(wrt, "grad: wrt");
+  if (!cost.is_none()) return by.build(grad(tensor_of(cost, "grad: cost"), by.variables, options));
+  if (options.known_grads.empty()) throw ValueError("grad: a cost or known_grads is needed");
+  return by.build(grad(by.variables, options));
 }
 
 Any bound_pullback(Any f, Any wrt, Any cotangents, Any consider_constant, const std::string& disconnected_inputs,
                    const std::string& return_disconnected) {
-  return in_form_of(wrt, pullback(require_variables(f, "pullback: f"), require_variables(wrt, "pullback: wrt"),
-                                  operands_like(cotangents, f, "pullback: cotangents"),
-                                  options_of(consider_constant, disconnected_inputs, return_disconnected)));
+  const Given of(f, "pullback: f"), by(wrt, "pullback: wrt");
+  return by.build(pullback(of.variables, by.variables, of.directions(cotangents, "pullback: cotangents"),
+                           options_of(consider_constant, disconnected_inputs, return_disconnected)));
 }
 
 Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnected_outputs,
                       const std::string& return_disconnected, bool) {
-  return in_form_of(f, pushforward(require_variables(f, "pushforward: f"), require_variables(wrt, "pushforward: wrt"),
-                                   operands_like(tangents, wrt, "pushforward: tangents"),
-                                   options_of(nb::none(), disconnected_outputs, return_disconnected)));
+  const Given of(f, "pushforward: f"), by(wrt, "pushforward: wrt");
+  return of.build(pushforward(of.variables, by.variables, by.directions(tangents, "pushforward: tangents"),
+                              options_of(nb::none(), disconnected_outputs, return_disconnected)));
 }
 
-// How a derivative's sparsity is given: a bool matrix, one of scipy.sparse, or "auto" for the pattern that is found.
-struct Sparsity {
-  Sparsity(nb::handle given, bool sparse) : sparse(sparse) {
-    if (nb::isinstance<nb::str>(given)) {
-      if (nb::cast<std::string>(given) != "auto")
-        throw ValueError(cat("sparsity: expected \"auto\" or a matrix, got \"", nb::cast<std::string>(given), "\""));
-      return;
-    }
-    if (given.is_none()) return;
-    nb::object matrix = nb::borrow(given);
-    if (!nb::hasattr(matrix, "tocsr"))
-      matrix = nb::module_::import_("numpy").attr("asarray")(matrix, "dtype"_a = "bool");
-    const nb::object shape = matrix.attr("shape");
-    if (nb::len(shape) != 2)
-      throw TypeError(cat("expected a matrix of bool as sparsity, got one with ", nb::len(shape), " dimensions"));
-    sparse::Elements elements(nb::cast<std::int64_t>(shape[0]), nb::cast<std::int64_t>(shape[1]));
-    const nb::object positions = matrix.attr("nonzero")();
-    const auto list = [](const nb::object& axis) {
-      const Array all = array_from(axis, Share::Copy).astype(DType::Int64).contiguous();
-      return std::vector<std::int64_t>(all.data_as<std::int64_t>(), all.data_as<std::int64_t>() + all.size());
-    };
-    elements.rows = list(positions[0]);
-    elements.columns = list(positions[1]);
-    pattern = compress(elements, sparse::Format::csr).pattern;
-  }
-
-  static bool is_asked_for(nb::handle given, bool sparse) { return sparse || !given.is_none(); }
-  Any result(const sparse::Matrix& matrix) const {
-    if (!sparse) return wrap(to_dense(matrix));
-    hook("sparse_variable");  // before the first instance, so that it has all methods
-    return nb::cast(matrix);
-  }
-
-  bool sparse;
-  std::optional<sparse::Pattern> pattern;
-};
-
 Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool,
-                   Any sparsity, bool sparse) {
+                   Any sparsity, bool sparse, Any argnums, bool has_aux) {
+  if (const nb::object made = of_function("jacobian", expression, wrt, argnums, has_aux)) return made;
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
   const Variable differentiated = tensor_of(expression, "jacobian: expression");
-  if (Sparsity::is_asked_for(sparsity, sparse)) {
-    const Variable variable = require_variable(wrt, "jacobian with a sparsity: wrt");
-    const Sparsity given(sparsity, sparse);
-    return given.result(given.pattern ? sparse_jacobian(differentiated, variable, *given.pattern, options)
-                                      : sparse_jacobian(differentiated, variable, options));
-  }
+  if (sparse || !sparsity.is_none())
+    return jacobian_by_sparsity(differentiated, require_variable(wrt, "jacobian with a sparsity: wrt"), sparsity,
+                                sparse, options);
   return jacobians_in_form_of(wrt, expression,
                               jacobian(differentiated, require_variables(wrt, "jacobian: wrt"), options));
 }
 
-Any bound_jacfwd(Any expression, Any wrt, const std::string& disconnected_inputs) {
+Any bound_jacfwd(Any expression, Any wrt, const std::string& disconnected_inputs, Any argnums, bool has_aux) {
+  if (const nb::object made = of_function("jacfwd", expression, wrt, argnums, has_aux)) return made;
   const GradOptions options = options_of(nb::none(), disconnected_inputs, "zero");
   return jacobians_in_form_of(
       wrt, expression,
@@ -218,45 +198,42 @@ Any bound_jacfwd(Any expression, Any wrt, const std::string& disconnected_inputs
 }
 
 Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, Any sparsity,
-                  bool sparse) {
+                  bool sparse, Any argnums, bool has_aux) {
+  if (const nb::object made = of_function("hessian", cost, wrt, argnums, has_aux)) return made;
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
   const Variable differentiated = tensor_of(cost, "hessian: cost");
-  if (Sparsity::is_asked_for(sparsity, sparse)) {
-    const Variable variable = require_variable(wrt, "hessian with a sparsity: wrt");
-    const Sparsity given(sparsity, sparse);
-    return given.result(given.pattern ? sparse_hessian(differentiated, variable, *given.pattern, options)
-                                      : sparse_hessian(differentiated, variable, options));
-  }
-  const auto variables = items_of(wrt);
-  if (std::ranges::none_of(variables, [](nb::handle each) { return labelled_in(each) != nullptr; }))
-    return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
+  if (sparse || !sparsity.is_none())
+    return hessian_by_sparsity(differentiated, require_variable(wrt, "hessian with a sparsity: wrt"), sparsity, sparse,
+                               options);
   if (differentiated.ndim() != 0)
     throw TypeError(cat("hessian: the cost must be a scalar (0 dimensions), got ", differentiated.str(), " with ",
                         differentiated.ndim(), "; x.sum() is one, and jacobian differentiates each element"));
+  const Given by(wrt, "hessian: wrt");
+  const auto is_plain = [](const Variable& variable) { return variable.ndim() <= 1; };
+  if (std::ranges::all_of(by.variables, is_plain) || !std::ranges::any_of(by.form.are_in_registered(), std::identity()))
+    return jacobians_in_form_of(wrt, {}, hessian(differentiated, by.variables, options));
   Variables found;
-  for (nb::handle each : variables) {
-    const auto* labelled = labelled_in(each);
-    found.push_back(labelled ? xtensor::hessian(differentiated, *labelled, options).values()
-                             : hessian(differentiated, require_variable(each, "hessian: wrt"), options));
-  }
+  for (const Variable& variable : by.variables)
+    found.push_back(is_plain(variable) ? hessian(differentiated, variable, options)
+                                       : jacobian(grad(differentiated, variable, options), variable, options));
   return jacobians_in_form_of(wrt, {}, found);
 }
 
 Any bound_gauss_newton(Any cost, Any outputs, Any wrt, Any p, Any consider_constant,
                        const std::string& disconnected_inputs) {
-  return in_form_of(wrt, gauss_newton_vector_product(tensor_of(cost, "gauss_newton_vector_product: cost"),
-                                                     require_variables(outputs, "gauss_newton_vector_product: outputs"),
-                                                     require_variables(wrt, "gauss_newton_vector_product: wrt"),
-                                                     operands_like(p, wrt, "gauss_newton_vector_product: p"),
-                                                     options_of(consider_constant, disconnected_inputs, "zero")));
+  const Given by(wrt, "gauss_newton_vector_product: wrt");
+  return by.build(gauss_newton_vector_product(tensor_of(cost, "gauss_newton_vector_product: cost"),
+                                              require_variables(outputs, "gauss_newton_vector_product: outputs"),
+                                              by.variables, by.directions(p, "gauss_newton_vector_product: p"),
+                                              options_of(consider_constant, disconnected_inputs, "zero")));
 }
 
 Any bound_hessian_vector_product(Any cost, Any wrt, Any p, Any consider_constant,
                                  const std::string& disconnected_inputs) {
-  return in_form_of(wrt, hessian_vector_product(tensor_of(cost, "hessian_vector_product: cost"),
-                                                require_variables(wrt, "hessian_vector_product: wrt"),
-                                                operands_like(p, wrt, "hessian_vector_product: p"),
-                                                options_of(consider_constant, disconnected_inputs, "zero")));
+  const Given by(wrt, "hessian_vector_product: wrt");
+  return by.build(hessian_vector_product(tensor_of(cost, "hessian_vector_product: cost"), by.variables,
+                                         by.directions(p, "hessian_vector_product: p"),
+                                         options_of(consider_constant, disconnected_inputs, "zero")));
 }
 
 Any bound_subgraph_grad(Any wrt, Any end, Any start, Any cost) {
@@ -270,9 +247,13 @@ Any bound_subgraph_grad(Any wrt, Any end, Any start, Any cost) {
 Any bound_vectorize(Any outputs, Any replace, int batch_axis) {
   if (batch_axis != 0 && batch_axis != -1)
     throw ValueError(cat("vectorize_graph: batch_axis must be 0 or -1, got ", batch_axis));
-  const Variables of = require_variables(outputs, "vectorize_graph: outputs");
+  Leaves leaves;
+  const Tree form = Tree::of(outputs, leaves);
+  Variables of;
+  for (std::size_t i = 0; i < leaves.size(); ++i) of.push_back(require_variable(leaves[i], "vectorize_graph: outputs"));
   const Replacements by = as_replacements(replace, "vectorize_graph");
-  return in_form_of(outputs, batch_axis == 0 ? vectorize_graph(of, by) : batched_graph(of, by, BatchAxis::last));
+  const Variables found = batch_axis == 0 ? vectorize_graph(of, by) : batched_graph(of, by, BatchAxis::last);
+  return form.build([&](std::size_t i) { return wrap(found[i]); });
 }
 
 void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed, double eps, double abs_tol,
@@ -302,14 +283,18 @@ void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed
 }  // namespace
 
 void bind_gradient(nb::module_& m) {
+  m.def(
+      "register_derivatives", [](nb::callable of_function) { derivatives_of_functions() = of_function; },
+      "of_function"_a, "What grad and others call for a function in the place of an expression.");
   m.def("disconnected", disconnected, "A variable of DisconnectedType.");
   m.def("undefined_gradient", undefined_gradient, "why"_a, "A variable of NullType.");
   m.def(
       "is_disconnected", [](const Variable& variable) { return variable.is_disconnected(); }, "variable"_a);
   const auto at_caller = nb::call_guard<AtCaller>();
-  define(m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),
+  define(m, "grad", bound_grad, "cost"_a.none(), "wrt"_a = nb::none(), "consider_constant"_a = nb::none(),
          "disconnected_inputs"_a = "raise", "add_names"_a = true, "known_grads"_a = nb::none(),
-         "return_disconnected"_a = "zero", "null_gradients"_a = "raise", R"(>>> x = pt.dvector("x")
+         "return_disconnected"_a = "zero", "null_gradients"_a = "raise", nb::kw_only(), "argnums"_a = 0,
+         "has_aux"_a = false, R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.grad((x**3).sum(), x))([1.0, 2.0])
 array([ 3., 12.]))");
   m.def("pullback", bound_pullback, "f"_a, "wrt"_a, "cotangents"_a, "consider_constant"_a = nb::none(),
@@ -320,20 +305,22 @@ array([2., 4.]))");
         "return_disconnected"_a = "zero", "use_op_pushforward"_a = false, at_caller, R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.pushforward(x**2, x, pt.ones_like(x)))([1.0, 2.0])
 array([2., 4.]))");
-  define(m, "jacfwd", bound_jacfwd, "expression"_a, "wrt"_a, "disconnected_inputs"_a = "raise",
+  define(m, "jacfwd", bound_jacfwd, "expression"_a, "wrt"_a = nb::none(), "disconnected_inputs"_a = "raise",
+         nb::kw_only(), "argnums"_a = 0, "has_aux"_a = false,
          R"(
 >>> x = pt.dscalar("x")
 >>> bt.function([x], bt.jacfwd(pt.stack([x, x**2, x**3]), x))(2.0)
 array([ 1.,  4., 12.]))");
-  define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
+  define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a = nb::none(), "consider_constant"_a = nb::none(),
          "disconnected_inputs"_a = "raise", "vectorize"_a = true, nb::kw_only(), "sparsity"_a = nb::none(),
-         "sparse"_a = false,
+         "sparse"_a = false, "argnums"_a = 0, "has_aux"_a = false,
          R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.jacobian(x[:-1] * x[1:], x))([1.0, 2.0, 3.0])
 array([[2., 1., 0.],
        [0., 3., 2.]]))");
-  define(m, "hessian", bound_hessian, "cost"_a, "wrt"_a, "consider_constant"_a = nb::none(),
+  define(m, "hessian", bound_hessian, "cost"_a, "wrt"_a = nb::none(), "consider_constant"_a = nb::none(),
          "disconnected_inputs"_a = "raise", nb::kw_only(), "sparsity"_a = nb::none(), "sparse"_a = false,
+         "argnums"_a = 0, "has_aux"_a = false,
          R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.hessian(pt.prod(x), x))([2.0, 3.0])
 array([[0., 1.],

@@ -35,6 +35,7 @@
 #include "ops/elementwise/scalar_op.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "python_op.hpp"
+#include "tree.hpp"
 #include "values.hpp"
 
 namespace bitale::python {
@@ -685,15 +686,22 @@ void bind_op(nb::module_& m) {
   export_name(m, "Op");
 }
 
-// One variable or several, from Python.
+// One variable, several or those of a tree, from Python.
 Variables one_or_several(nb::handle object) {
   if (is_variable(object)) return {variable_of(object)};
-  return as_variables(object, "graph");
+  if (!is_tree(object)) return as_variables(object, "graph");
+  Leaves leaves;
+  Tree::of(object, leaves);
+  Variables out;
+  for (std::size_t i = 0; i < leaves.size(); ++i) out.push_back(as_variable(leaves[i]));
+  return out;
 }
 
 Any like_given(nb::handle given, const Variables& results) {
   if (is_variable(given)) return wrap(results[0]);
-  return nb::cast(results);
+  if (!is_tree(given)) return nb::cast(results);
+  Leaves leaves;
+  return Tree::of(given, leaves).build([&](std::size_t i) { return wrap(results[i]); });
 }
 
 VariableSet as_set(nb::handle object) {

@@ -18,6 +18,7 @@
 #include "progress.hpp"
 #include "sparse.hpp"
 #include "stats.hpp"
+#include "tree.hpp"
 #include "values.hpp"
 
 namespace {
@@ -51,6 +52,7 @@ NB_MODULE(_core, m) {
   bind_config(m);
   bind_types(m);
   bind_values(m);
+  bind_tree(m);
   bind_graph(m);
   bind_function_graph(m);
   bind_features(m);

@@ -16,6 +16,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/core/warning.hpp"
+#include "bitale/xtensor/calculus.hpp"
 #include "bitale/xtensor/functions.hpp"
 #include "bitale/xtensor/indexing.hpp"
 #include "define.hpp"
@@ -539,6 +540,10 @@ void bind_functions_of(nb::module_& m) {
       "xtensor_of_values",
       [](const Like& values, Any dims) { return XVariable(as_variable(values), as_dims(dims, "as_xtensor")); },
       "values"_a, "dims"_a, Caller(), "A tensor with names for its dimensions.");
+  m.def(
+      "xtensor_jacobian_dims",
+      [](Any expression, Any wrt) { return jacobian_dims(as_dims(expression, "jacobian"), as_dims(wrt, "jacobian")); },
+      "expression"_a, "wrt"_a, "Dimensions of a Jacobian: those of the expression, then those of the variable.");
   m.def(
       "xtensor_operand", [](nb::handle x) { return as_labelled(x); }, "x"_a.none(), Caller(),
       "A labelled tensor, scalar or xarray.DataArray as a labelled tensor.");

@@ -122,13 +122,18 @@ void check_pairs(const Replacements& pairs, std::string_view what, std::string_v
 
 constexpr std::int64_t max_threads = 1024;
 
-void check_unused(const Variables& inputs, const Variables& used, std::optional<OnUnusedInput> given) {
+void check_unused(const Variables& inputs, const Variables& used, std::optional<OnUnusedInput> given,
+                  const std::vector<std::size_t>& arguments) {
   const OnUnusedInput policy = given ? *given : on_unused_input_named(config::get("on_unused_input"));
   if (policy == OnUnusedInput::Ignore) return;
   std::unordered_set<VariableNode*> needed;
   for (auto& variable : used) needed.insert(variable.node());
+  const auto argument = [&](std::size_t input) { return arguments.empty() ? input : arguments[input]; };
+  std::unordered_set<std::size_t> used_arguments;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (needed.count(inputs[i].node())) used_arguments.insert(argument(i));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (needed.count(inputs[i].node())) continue;
+    if (used_arguments.count(argument(i))) continue;
     UnusedInputError error(cat("function: no output depends on input ", i, " (`", inputs[i].str(), "`)"));
     error.add("hint", inputs[i].has_owner()
                           ? "an expression that is written a second time is another variable: give it a name, use that "
@@ -182,7 +187,7 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
   const Variables own = cut_inputs(inputs, cuts);
 
   const Variables leaves = graph_inputs(roots);
-  check_unused(own, leaves, options.on_unused_input);
+  check_unused(own, leaves, options.on_unused_input, options.arguments_of_inputs);
   std::unordered_set<VariableNode*> known;
   for (auto& input : own) known.insert(input.node());
   for (auto& leaf : leaves) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the boundary between the extension module and the package's Python files: the extension module imports no module
 of the package by name, and the modules of the package do not import each other in circles. Imports inside functions count.
+Classes of values made of several tensors are named in their own files alone: everything else walks trees.
 
 Usage: python_check.py CHECKOUT
 """
@@ -12,6 +13,30 @@ from pathlib import Path
 
 BY_NAME = re.compile(r'import_\("(bitale(?:\.[\w.]+)?)"\)|"(bitale\.[a-z][\w.]*)"')
 OWN = {"bitale._core", "bitale.tensor"}  # itself, and the text of __module__
+
+# Sparse and labelled values, and the files that may name their classes: their own, the converters of PyTensor's sparse ops,
+# the table of what is found by name, and descriptions of results.
+CLASSES_OF_TREES = re.compile(
+    r"\b(SparseVariable|SparseFunction|XTensorVariable|XTensorFunction|XVariable|sparse::Matrix|matrix_in|labelled_in)\b"
+)
+OF_TREES = re.compile(
+    r"python/bitale/(sparse|xtensor)/|python/src/(sparse|xtensor|labelled)\w*\.[ch]pp|python/bitale/pytensor/sparse\.py|"
+    r"python/bitale/_hooks\.py|python/src/reference/"
+)
+
+
+def names_of_trees(root):
+    paths = [
+        *(root / "python" / "src").rglob("*.[ch]pp"),
+        *(root / "python" / "bitale").rglob("*.py"),
+    ]
+    for path in sorted(paths):
+        where = path.relative_to(root).as_posix()
+        if OF_TREES.match(where):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for match in CLASSES_OF_TREES.finditer(line):
+                yield f"{where}:{number}: names the class {match[1]}; walk the tree instead (tree.hpp, bitale.tree)"
 
 
 def names_in_extension(root):
@@ -99,7 +124,7 @@ def check(root):
     for module, path in modules.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         graph[module] = set(imported_modules(tree, modules)) - {module}
-    complaints = list(names_in_extension(root))
+    complaints = [*names_in_extension(root), *names_of_trees(root)]
     for component in circles(graph):
         inside = [f"{a} -> {b}" for a in component for b in sorted(graph[a] & set(component))]
         complaints.append(f"Python modules import each other in a circle: {', '.join(inside)}")

@@ -38,6 +38,16 @@ class Boundary(unittest.TestCase):
             (found,) = complaints(**{"python/src/other.cpp": f"\n{text};\n"})
             self.assertIn("python/src/other.cpp:2", found)
 
+    def test_classes_of_trees(self):
+        (found,) = complaints(
+            **{
+                "python/bitale/printing.py": "\nx = isinstance(y, _core.SparseVariable)\n",
+                "python/bitale/sparse/basic.py": "from bitale._core import SparseVariable\n",
+                "python/src/labelled.cpp": "labelled_in(object);\n",
+            }
+        )
+        self.assertIn("python/bitale/printing.py:2: names the class SparseVariable", found)
+
     def test_circles(self):
         (found,) = complaints(
             **{"python/bitale/graph/op.py": "from bitale.graph.walk import walk\n"}

@@ -68,7 +68,7 @@ def test_errors(abc):
         ifelse(c, [a, a], [b, pt.ivector("i")])
     with pytest.raises(TypeError, match="numbers of dimensions"):
         ifelse(c, a, c)
-    with pytest.raises(ValueError, match="1 if true and 2 if false"):
+    with pytest.raises(ValueError, match="expected 1 values, got 2"):
         ifelse(c, [a], [a, b])
 
 

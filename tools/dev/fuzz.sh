@@ -39,7 +39,7 @@ fuzz() {
   PYTHONPATH=tests:python $venv/bin/python -m fuzz.derivatives --seconds $((seconds / 10 + 1)) --seed $(($(date +%s) % 1000000 * 1000)) ||
     die "gradients at special points are wrong"
   local of
-  for of in views named_values labelled; do
+  for of in views named_values labelled trees; do
     PYTHONPATH=tests:python $venv/bin/python -m fuzz.$of --seconds $((seconds / 10 + 1)) "${arguments[@]}" || die "programs of fuzz.$of fail"
   done
   # A fifth of the time for programs of loops.

@@ -39,6 +39,9 @@ struct FunctionOptions {
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
   std::optional<OnUnusedInput> on_unused_input = {};  // default: config
+  // Of each input the argument that it is a part of; an argument is used if one of its inputs is. Default: each input
+  // is an argument.
+  std::vector<std::size_t> arguments_of_inputs = {};
   // Measure what compiling and calls take: see bitale/compile/profile.hpp. Native code is compiled with time stamps
   // around its loops. Default: the flag `profile`, with which it is also printed when the process ends.
   std::optional<bool> profile = {};

@@ -151,7 +151,7 @@ class OpFromGraph(Op):
     The graph is copied, and must be closed: every variable that the outputs depend on is computed from the inputs or is one
     of them (MissingInputError names the one that isn't). Shared variables that are not among the inputs become further
     inputs, which each application of the op reads by itself, unless `strict`; constants may be among the inputs. Applied to values of the
-    inputs' types, the op gives a variable, or a list of several. Ops with equal graphs and options are equal, and merge.
+    inputs' types, the op gives a variable, or a list of several; inputs and outputs may be trees of variables. Ops with equal graphs and options are equal, and merge.
 
     inline: whether the op is replaced by its graph while a function is compiled, before loops are fused. If not, the
         graph is rewritten and compiled once, however often the op occurs, and called.
@@ -166,7 +166,7 @@ class OpFromGraph(Op):
     destroy_map: only None: nothing is written in place. fgraph: a FunctionGraph of the inputs and outputs.
     """
 
-    __slots__ = ("_shared_inputs",)
+    __slots__ = ("_forms", "_shared_inputs")
     _is_of_the_library = True
 
     def __new__(
@@ -193,6 +193,13 @@ class OpFromGraph(Op):
             list(inputs) != list(fgraph.inputs) or list(outputs) != list(fgraph.outputs)
         ):
             raise ValueError("OpFromGraph: inputs and outputs are not those of the fgraph")
+        forms = None
+        if isinstance(inputs, (list, tuple)) and (
+            isinstance(outputs, dict) or any(map(_core.is_tree, [*inputs, *outputs]))
+        ):
+            inputs, form = _core.tree_flatten(tuple(inputs))
+            outputs, form_of_outputs = _core.tree_flatten(outputs)
+            forms = form, form_of_outputs
         inputs, outputs, read = _closed(inputs, outputs, strict)
         if connection_pattern is not None:
             outputs = _with_connections(
@@ -229,10 +236,21 @@ class OpFromGraph(Op):
             inputs, outputs, inline, name or "", back, forward
         )  # type: ignore[assignment]
         op._shared_inputs = read  # type: ignore[attr-defined]
+        if forms is not None:
+            op._forms = forms  # type: ignore[attr-defined]
         return op
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
+
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        """The outputs for these inputs, which have the forms of those that the op was made of."""
+        forms = getattr(self, "_forms", None)
+        if forms is None:
+            return super().__call__(*inputs, **options)
+        given, results = forms
+        leaves = given.flatten_like(inputs, "OpFromGraph: inputs")
+        return results.unflatten(_as_list(super().__call__(*leaves, **options)))
 
     def make_node(self, *inputs: Any) -> Any:
         read = self.shared_inputs

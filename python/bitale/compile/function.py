@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 from bitale import _core
-from bitale._core import Function, Mode, TensorVariable, Variable, register_compiler
+from bitale._core import Function, Mode, TensorVariable, Variable
 from bitale.compile.io import Container, In, Out
 from bitale.configuration import config
 
-__all__ = ["Function", "function", "function_dump", "register_compiler"]
+__all__ = ["Function", "evaluate", "function", "function_dump"]
 
 Function.__module__ = __name__
 
@@ -69,6 +69,12 @@ if TYPE_CHECKING:  # what function() returns depends on the form of its outputs
 
 else:
     function = _core.function
+
+
+def evaluate(tree: Any, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
+    """The value of a tree of expressions, given those of the variables and trees that it is computed from."""
+    values = dict(inputs_to_values or {})
+    return function(list(values), tree, on_unused_input="ignore")(*values.values())
 
 
 def function_dump(
@@ -193,9 +199,32 @@ def containers_of(function: Function) -> Containers:
     return Containers(function)
 
 
+def _cells(function: Function, key: Any) -> tuple[list[Container], Any]:
+    """The containers of a tree that is an input or made of shared variables, and its structure; None: of one variable."""
+    found = [
+        given.tree
+        for given in function.maker.given_inputs
+        if given.tree is not None
+        and (given.tree is key or (isinstance(key, str) and given.name == key))
+    ]
+    tree = found[0] if len(found) == 1 else key
+    containers = Containers(function)
+    if not _core.is_tree(tree):
+        return [containers[key]], None
+    leaves, structure = _core.tree_flatten(tree)
+    return [containers[leaf] for leaf in leaves], structure
+
+
 def get_input(function: Function, key: Any) -> Any:
-    return Containers(function)[key].value
+    cells, structure = _cells(function, key)
+    values = [cell.value for cell in cells]
+    return values[0] if structure is None else structure.unflatten(values)
 
 
 def set_input(function: Function, key: Any, value: Any) -> None:
-    Containers(function)[key].value = value
+    cells, structure = _cells(function, key)
+    values = (
+        [value] if structure is None else structure.flatten_like(value, f"the value of {key!r}")
+    )
+    for cell, each in zip(cells, values):
+        cell.value = each

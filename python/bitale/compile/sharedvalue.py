@@ -73,11 +73,12 @@ def shared(
 
     Parameters
     ----------
-    value : array_like, numpy.random.Generator or Stream
+    value : array_like, numpy.random.Generator, Stream or tree of these
         Initial value, or a value of a class for which `shared_constructor` is
-        registered.
+        registered. A dict, dataclass or named tuple becomes one of shared
+        variables.
     name : str, optional
-        Name of the variable.
+        Name of the variable; of a tree the beginning of all names.
     strict : bool
         Refuse values of another type in `set_value`.
     allow_downcast : bool, optional
@@ -91,7 +92,7 @@ def shared(
 
     Returns
     -------
-    TensorSharedVariable
+    TensorSharedVariable or tree of these
         The shared variable.
 
     Raises
@@ -113,10 +114,23 @@ def shared(
     (None, None, array(5.))
     """
     refuse("shared", {"allow_downcast": allow_downcast})
+    if _core.is_tree(value) and not (isinstance(value, list) or type(value) is tuple):
+        leaves, structure = _core.tree_flatten(value)
+        names = [_dotted(path, name) for path in structure.paths()]
+        return structure.unflatten(
+            [
+                shared(leaf, own, strict, None, borrow, shape, **kwargs)
+                for leaf, own in zip(leaves, names)
+            ]
+        )
     made = shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs)
-    return (
-        made if isinstance(made, _core.SparseVariable) else noted(made)
-    )  # whose elements are noted already
+    return made if _core.is_tree(made) else noted(made)  # whose leaves are noted already
+
+
+def _dotted(path: str, name: str | None) -> str:
+    """The name of a leaf of a tree: "layer1.W" for ['layer1']['W']."""
+    steps = path.replace("]", "").replace("[", ".").replace("'", "")
+    return f"{name}{steps}" if name else steps.lstrip(".")
 
 
 # Constructors ("module:function") in modules above this one, by the module of the values' classes. They are registered when

@@ -274,7 +274,7 @@ def as_jax(function: Any) -> Callable[..., Any]:
     """A function of jax arrays that computes what a compiled function does, for ``jax.jit``, ``vmap``, ``grad`` and all others.
 
     function: a ``bitale.function`` of any mode. Its inputs are the arguments, converted to their dtypes, and the result has
-    its outputs: one array, or a list of them. Shared variables are taken as they are when JAX traces. Derivatives and batches
+    the form of its outputs; both may be trees. Shared variables are taken as they are when JAX traces. Derivatives and batches
     are Bitale's graphs. As in JAX, positions out of range are clamped, and nothing is raised for what only values tell.
 
     TypeError for anything but a function; ValueError for one with updates, which would be side effects, and for 64-bit types
@@ -283,7 +283,6 @@ def as_jax(function: Any) -> Callable[..., Any]:
     if not isinstance(function, bt.Function):
         raise TypeError(f"as_jax: expected a compiled function, got {type(function).__name__}")
     jax = jax_package()
-    count = len(function.inputs)
     if len(function.maker.outputs) != len(function.fgraph.outputs):
         raise ValueError(
             "as_jax: the function updates shared variables, and functions of JAX have no side effects"
@@ -295,9 +294,8 @@ def as_jax(function: Any) -> Callable[..., Any]:
     _require_wide([*plain, *outputs])
 
     def call(*arguments: Any) -> Any:
-        if len(arguments) != count:
-            raise TypeError(f"as_jax: expected {count} arguments, got {len(arguments)}")
-        values = [_array(x) for x in (*arguments, *(s.get_value(borrow=True) for s in shared))]
+        own = function._leaves_of(*arguments)
+        values = [_array(x) for x in (*own, *(s.get_value(borrow=True) for s in shared))]
         operands = [jax.numpy.asarray(x, dtype=_dtype(v)) for x, v in zip(values, plain)]
         for x, v in zip(operands, plain):
             if x.ndim != _ndim(v):

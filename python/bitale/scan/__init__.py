@@ -109,10 +109,11 @@ def _only(given: Mapping[str, Any], keys: Sequence[str], what: str) -> None:
 
 
 def _is_updates(part: Any) -> bool:
-    if isinstance(part, Mapping):
-        return True
+    if isinstance(part, Mapping):  # with texts as keys it is a tree of results
+        return not part or not all(isinstance(key, str) for key in part)
     return (
         isinstance(part, (list, tuple))
+        and not hasattr(part, "_fields")
         and len(part) > 0
         and all(isinstance(each, (list, tuple)) and len(each) == 2 for each in part)
     )
@@ -147,10 +148,6 @@ def _step_parts(result: Any) -> tuple[list[Any], Any, list[tuple[Any, Any]]]:
     return outputs, condition, updates
 
 
-def _tensor(given: Any) -> Any:
-    return given.values if isinstance(given, _core.XTensorVariable) else given
-
-
 def _own_updates(
     created: list[Any], outputs: list[Any], condition: Any, updates: list[tuple[Any, Any]]
 ) -> list[tuple[Any, Any]]:
@@ -160,39 +157,91 @@ def _own_updates(
     if not made:
         return []
     given = {variable for variable, _ in updates}
-    every = [_tensor(each) for each in [*outputs, condition, *(after for _, after in updates)]]
+    every, _ = _core.tree_flatten([*outputs, condition, *(after for _, after in updates)])
     known = [each for each in every if isinstance(each, Variable)]
     return [
         (rng, after) for rng, after in _core.with_default_updates(known, [], given) if rng in made
     ]
 
 
-def _of_tensors(fn: Callable[..., Any], others: list[Any]) -> tuple[Callable[..., Any], list[Any]]:
-    """A step that is given the vectors of the sparse matrices among the constants of a loop, and these."""
-    if not any(isinstance(each, _core.SparseVariable) for each in others):
-        return fn, others
-    parts: list[list[Any]] = []
-    made: list[Callable[..., Any]] = []
-    for each in others:
-        if not isinstance(each, _core.SparseVariable):
-            parts.append([each])
-            made.append(lambda x: x)
-        elif each.is_static:
-            parts.append([each.data])
-            made.append(each.with_data)
-        else:
-            parts.append([each.data, each.indices, each.indptr, *each.lengths])
-            made.append(functools.partial(_core.sparse_matrix, each.format, checked=False))
+class _Entry:
+    """A sequence, a state or a constant of a loop that may be a tree: what a builder of loops gets of it, and the other way."""
 
-    def step(*given: Any) -> Any:
-        at = len(given) - sum(len(part) for part in parts)
-        own = list(given[:at])
-        for part, make in zip(parts, made):
-            own.append(make(*given[at : at + len(part)]))
-            at += len(part)
-        return fn(*own)
+    def __init__(self, given: Any, keys: tuple[str, ...] = ()):
+        self.options = None
+        if keys and isinstance(given, Mapping) and any(key in given for key in keys):
+            self.options, given = given, given.get(keys[0])
+        # A list in the place of a tensor is stacked, as everywhere; labelled and sparse values step through no dimension.
+        is_tree = _core.is_tree(given) and (
+            hasattr(given, "_fields") or not isinstance(given, (list, tuple))
+        )
+        is_tree &= not (keys and _core.is_registered(given))
+        leaves, structure = _core.tree_flatten(given) if is_tree else ([given], None)
+        self.structure = structure
+        if self.options is not None:
+            plain = dict(self.options)
+            leaves = [{**plain, keys[0]: leaf} if keys[0] in plain else plain for leaf in leaves]
+        self.leaves = leaves
 
-    return step, [x for part in parts for x in part]
+    def taken(self, arguments: list[Any]) -> list[Any]:
+        """The arguments of a step that belong to the entry, in the place of those of its leaves."""
+        if self.structure is None:
+            return arguments
+        taps = len(arguments) // len(self.leaves)
+        return [self.structure.unflatten(arguments[tap::taps]) for tap in range(taps)]
+
+
+class _Step:
+    """A step of trees as one of tensors."""
+
+    def __init__(
+        self, fn: Callable[..., Any], entries: list[tuple[_Entry, int]], states: list[_Entry]
+    ):
+        self.fn, self.entries, self.states = fn, entries, states
+        self.forms: list[Any] | None = None  # of the results, if one is a tree
+
+    def __call__(self, *given: Any) -> Any:
+        own: list[Any] = []
+        at = 0
+        for entry, count in self.entries:
+            own += entry.taken(list(given[at : at + count]))
+            at += count
+        return self._flat(self.fn(*own, *given[at:]))
+
+    def _flat(self, result: Any) -> Any:
+        is_one = not isinstance(result, (list, tuple)) or hasattr(result, "_fields")
+        parts = [result] if is_one or _is_updates(result) else list(result)
+        own = [
+            x for x in parts if x is not None and not isinstance(x, until) and not _is_updates(x)
+        ]
+        expected = [state.structure for state in self.states]
+        if not any(expected) and not any(isinstance(x, dict) or hasattr(x, "_fields") for x in own):
+            return result
+        out: list[Any] = []
+        self.forms = []
+        for part in parts:
+            if not any(part is x for x in own):
+                out.append(part)
+                continue
+            k = len(self.forms)
+            form = expected[k] if k < len(expected) else None
+            if form is None:
+                leaves, form = _core.tree_flatten(part)
+            else:
+                leaves = form.flatten_like(part, f"scan: result {k}")
+            out += leaves
+            self.forms.append(form)
+        return out
+
+    def packed(self, values: list[Any]) -> list[Any]:
+        """The values of the results, of which some are trees."""
+        if self.forms is None:
+            return values
+        out, at = [], 0
+        for form in self.forms:
+            out.append(form.unflatten(values[at : at + form.num_leaves]))
+            at += form.num_leaves
+        return out
 
 
 def _loop(
@@ -207,18 +256,31 @@ def _loop(
     name: str | None = None,
 ) -> tuple[list[TensorVariable], list[Any], Variable, SharedUpdates]:
     """The values of each result after each step, the last ones (None where no later step reads them), the number of steps and the updates."""
-    fn, others = _of_tensors(fn, as_list(non_sequences))
+    over = [_Entry(each, ("input", "taps")) for each in as_list(sequences)]
+    states = [
+        _Entry(each, ("initial", "taps", "return_steps", "inplace"))
+        for each in as_list(outputs_info)
+    ]
+    others = [_Entry(each) for each in as_list(non_sequences)]
+    of_sequences = [[sequence_and_taps(leaf) for leaf in entry.leaves] for entry in over]
+    of_states = [[initial_and_taps(leaf) for leaf in entry.leaves] for entry in states]
+    counts = [sum(len(leaf[1]) for leaf in leaves) for leaves in of_sequences]
+    counts += [sum(len(leaf[1]) for leaf in leaves if leaf[0] is not None) for leaves in of_states]
+    counts += [len(entry.leaves) for entry in others]
+    entries = [*over, *states, *others]
+    step = _Step(fn, list(zip(entries, counts)), states)
     builder = _core.ScanBuilder(
-        [sequence_and_taps(each) for each in as_list(sequences)],
-        [initial_and_taps(each) for each in as_list(outputs_info)],
-        others,
+        [leaf for leaves in of_sequences for leaf in leaves],
+        [leaf for leaves in of_states for leaf in leaves],
+        [leaf for entry in others for leaf in entry.leaves],
         n_steps,
         bool(go_backwards),
         int(truncate_gradient),
         bool(strict),
         name or "",
     )
-    return built(builder, fn, name)
+    traces, finals, steps, changed = built(builder, step, name)
+    return step.packed(traces), step.packed(finals), steps, changed
 
 
 def built(

@@ -5,7 +5,6 @@ from bitale._geography import add_modules as _add_modules
 from bitale._geography import finder as _finder
 from bitale.sparse import linalg
 from bitale.sparse.basic import *  # noqa: F403
-from bitale.sparse.function import SparseFunction
 from bitale.sparse.math import *  # noqa: F403
 from bitale.sparse.op_classes import *  # noqa: F403
 from bitale.sparse.type import SparseTensorType

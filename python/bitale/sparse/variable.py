@@ -11,7 +11,8 @@ from bitale._geography import absent
 from bitale import _core
 from bitale._core import SparseVariable, TensorSharedVariable
 from bitale.sparse import basic, math
-from bitale.sparse.function import evaluate
+from bitale.compile.function import evaluate
+from bitale.sparse import tree as tree  # how matrices are taken apart
 from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of
 
 __all__ = [

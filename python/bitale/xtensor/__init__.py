@@ -4,7 +4,7 @@ below sees tensors. Names and arguments are those of PyTensor's xtensor and of x
 from bitale._core import Dim
 from bitale._geography import add_modules as _add_modules
 from bitale.xtensor import linalg, math, random, reduction, selection, shape, signal, windows
-from bitale.xtensor.function import XTensorFunction
+
 from bitale.xtensor.loop import scan
 from bitale.xtensor.math import dot, where
 from bitale.xtensor.shape import broadcast, concat, full_like, ones_like, zeros_like
@@ -13,7 +13,7 @@ from bitale.xtensor.variable import XTensorVariable
 from bitale.xtensor.windows import vectorize_graph
 
 __all__ = [
-    "Dim", "XTensorFunction", "XTensorType", "XTensorVariable", "as_xtensor", "broadcast", "concat", "dot", "full_like", "linalg", "math",
+    "Dim", "XTensorType", "XTensorVariable", "as_xtensor", "broadcast", "concat", "dot", "full_like", "linalg", "math",
     "ones_like", "random", "reduction", "scan", "selection", "shape", "signal", "vectorize_graph", "where", "windows", "xtensor", "xtensor_constant",
     "xtensor_shared", "zeros_like",
 ]  # fmt: skip

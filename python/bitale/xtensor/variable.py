@@ -10,7 +10,8 @@ import bitale.tensor as pt
 from bitale import _core
 from bitale._core import XTensorVariable
 from bitale.xtensor import selection, shape, windows
-from bitale.xtensor.function import data_array, evaluate
+from bitale.compile.function import evaluate
+from bitale.xtensor.tree import data_array
 from bitale.xtensor.math import where
 from bitale.xtensor.type import XTensorType
 
@@ -100,11 +101,6 @@ def _dprint(x: XTensorVariable, **options: Any) -> Any:
     from bitale.printing import dprint
 
     return dprint(x, **options)
-
-
-def _described(x: XTensorVariable) -> list[str]:
-    """A line with the dimensions, which the graph of the tensor does not have."""
-    return [repr(x)]
 
 
 def _repr_latex(x: XTensorVariable) -> str:
@@ -214,7 +210,7 @@ for _name, _method in {
     "diff": windows.diff, "groupby": windows.groupby, "interp": windows.interp, "isel": selection.isel,
     "loc": property(selection.Locations, doc="Selection by labels, x.loc[labels], in the order of the dimensions or by a dict."),
     "roll": windows.roll, "rolling": windows.rolling, "sel": selection.sel, "shift": windows.shift,
-    "__reduce__": _reduced, "_described": _described, "_repr_html_": _repr_html, "_repr_latex_": _repr_latex, "assign_coords": shape.assign_coords,
+    "__reduce__": _reduced, "_repr_html_": _repr_html, "_repr_latex_": _repr_latex, "assign_coords": shape.assign_coords,
     "clone": _clone, "conj": _conj, "conjugate": _conj, "copy": _copy, "drop_vars": shape.drop_coords, "dprint": _dprint,
     "drop_coords": shape.drop_coords, "eval": evaluate, "expand_dims": _expand_dims, "get_axis_num": _get_axis_num, "get_value": _get_value,
     "imag": _made_complex("imag"), "isnull": _isnull, "item": _item, "notnull": _notnull, "pipe": _pipe, "round": _round, "real": _made_complex("real"), "rename": _rename, "set_value": _set_value, "squeeze": _squeeze, "stack": shape.stack,

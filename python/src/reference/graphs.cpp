@@ -9,62 +9,78 @@ static const RegisterDescriptions graphs(R"doc(
 Gradient of a scalar with respect to variables.
 @ def grad(cost: Variable | None, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', add_names: bool = True, known_grads: typing.Any = None, return_disconnected: str = 'zero', null_gradients: str = 'raise') -> TensorVariable
 @ def grad(cost: Variable | None, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', add_names: bool = True, known_grads: typing.Any = None, return_disconnected: str = 'zero', null_gradients: str = 'raise') -> list[TensorVariable]
-cost (TensorVariable): Scalar to differentiate; None where `known_grads` has all that counts.
-wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+@ def grad(cost: typing.Any, wrt: typing.Any = None, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', add_names: bool = True, known_grads: typing.Any = None, return_disconnected: str = 'zero', null_gradients: str = 'raise', *, argnums: int | collections.abc.Sequence[int] = 0, has_aux: bool = False) -> typing.Any
+cost (TensorVariable or callable): Scalar to differentiate; None where `known_grads` has all that counts.
+wrt (Variable or tree of Variable): Variables with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
 add_names: Name the gradients, as ``dcost/dx``.
 known_grads (mapping): Gradients of the cost with respect to inner variables, where they are already known.
 return_disconnected: What the gradient with respect to such a variable is: ``'zero'``, ``'none'`` or ``'disconnected'``.
 null_gradients: ``'raise'`` an error where a derivative is undefined, or ``'return'`` a variable of type NullType.
--> TensorVariable or list of TensorVariable: Gradients, each of the shape of its variable; a list if `wrt` is a sequence.
+argnums (int or sequence of int): Of a function, the positions of the arguments with respect to which to differentiate; they may be given as `wrt`, too.
+has_aux: Of a function, whether it returns a pair of which the second part is not differentiated.
+-> TensorVariable or list of TensorVariable: Gradients, each of the shape of its variable; in the form of `wrt`.
 ! TypeError: if `cost` is not a scalar of floating-point or complex dtype.
 ! DisconnectedInputError: if `cost` does not depend on a variable and `disconnected_inputs` is ``'raise'``.
 ! NullTypeGradError: if a derivative is undefined and `null_gradients` is ``'raise'``.
 ~ jacobian, hessian, pullback, pushforward
 * The gradient is that of the expression after the rewrites tagged ``stabilize``: it is as stable as the compiled value. Integers and bool have no derivative: they count as variables on which the cost does not depend.
+* Of a Python function this is a function of the same arguments, which returns the gradient with respect to one of them: an expression for variables, an array, compiled as by `bitale.jit`, for arrays.
 
 = jacobian
 Jacobian of an expression with respect to variables.
 @ def jacobian(expression: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> TensorVariable
 @ def jacobian(expression: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: typing.Literal[True]) -> SparseVariable
 @ def jacobian(expression: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> list[TensorVariable]
-expression (TensorVariable): Expression to differentiate.
-wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+@ def jacobian(expression: typing.Any, wrt: typing.Any = None, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: bool = False, argnums: int | collections.abc.Sequence[int] = 0, has_aux: bool = False) -> typing.Any
+expression (TensorVariable or callable): Expression to differentiate.
+wrt (Variable or tree of Variable): Variables with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
 disconnected_inputs: What happens if the expression does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
 vectorize: Accepted for compatibility with PyTensor: one batched product in any case.
 sparsity ('auto', array_like or scipy.sparse matrix of bool): Which elements may be nonzero, of the derivative of a vector by a vector. With ``'auto'`` they are found from the graph, which takes static shapes.
 sparse: Return a sparse matrix, whose elements are those of `sparsity`, by default of ``'auto'``.
+argnums (int or sequence of int): Of a function, the positions of the arguments with respect to which to differentiate; they may be given as `wrt`, too.
+has_aux: Of a function, whether it returns a pair of which the second part is not differentiated.
 -> TensorVariable, list of TensorVariable or SparseVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! ShapeError: at run time, if `sparsity` does not have the shape of the result.
 ~ grad, hessian, pullback, jacfwd
 * Reverse mode takes as many products as the expression has elements, forward mode as many as the variable has. Forward mode is chosen where the variable has fewer than half as many elements: by each call where lengths are unknown, except that a variable with at most 32 elements gets it where only the length of the expression is unknown. Products are taken in a loop where there is no batch of them, as of a loop with ``until`` whose step may fail after the last one.
 * With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
+* Of a Python function this is a function of the same arguments, which returns Jacobians for each leaf of its result; see `grad`.
 
 = jacfwd
 Jacobian of an expression with respect to variables, by forward-mode derivatives.
 @ def jacfwd(expression: Variable, wrt: Variable, disconnected_inputs: str = 'raise') -> TensorVariable
 @ def jacfwd(expression: Variable, wrt: collections.abc.Sequence[Variable], disconnected_inputs: str = 'raise') -> list[TensorVariable]
-expression (TensorVariable): Expression to differentiate.
-wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+@ def jacfwd(expression: typing.Any, wrt: typing.Any = None, disconnected_inputs: str = 'raise', *, argnums: int | collections.abc.Sequence[int] = 0, has_aux: bool = False) -> typing.Any
+expression (TensorVariable or callable): Expression to differentiate.
+wrt (Variable or tree of Variable): Variables with respect to which to differentiate.
 disconnected_inputs: What happens if the expression does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+argnums (int or sequence of int): Of a function, the positions of the arguments with respect to which to differentiate; they may be given as `wrt`, too.
+has_aux: Of a function, whether it returns a pair of which the second part is not differentiated.
 -> TensorVariable or list of TensorVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! TypeError: if the expression or a variable is not a tensor of a float dtype.
 ~ jacobian, pushforward
 * One batched pushforward for each variable takes as many products as the variable has elements; `jacobian` takes as many as the expression has. A few parameters of many observations are the case for this function. Products are taken in a loop where there is no batch of them.
+* Of a Python function this is a function of the same arguments, which returns Jacobians for each leaf of its result; see `grad`.
 
 = hessian
 Hessian of a scalar with respect to vectors.
 @ def hessian(cost: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> TensorVariable
 @ def hessian(cost: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: typing.Literal[True]) -> SparseVariable
 @ def hessian(cost: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> list[TensorVariable]
-cost (TensorVariable): Scalar to differentiate twice.
-wrt (Variable or sequence of Variable): Vectors with respect to which to differentiate.
+@ def hessian(cost: typing.Any, wrt: typing.Any = None, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: bool = False, argnums: int | collections.abc.Sequence[int] = 0, has_aux: bool = False) -> typing.Any
+cost (TensorVariable or callable): Scalar to differentiate twice.
+wrt (Variable or tree of Variable): Vectors with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
 sparsity ('auto', array_like or scipy.sparse matrix of bool): Which elements may be nonzero; as of `jacobian`.
 sparse: Return a sparse matrix; as of `jacobian`.
+argnums (int or sequence of int): Of a function, the positions of the arguments with respect to which to differentiate; they may be given as `wrt`, too.
+has_aux: Of a function, whether it returns a pair of which the second part is not differentiated.
 -> TensorVariable, list of TensorVariable or SparseVariable: Matrices of second derivatives, one per variable.
 ~ jacobian, hessian_vector_product
+* Of a Python function this is a function of the same arguments; see `grad`.
 
 = hessian_vector_product
 Product of a Hessian with vectors.

@@ -18,7 +18,7 @@ def test_forms_of_outputs(mode):
     one = bt.function([x, y], x + y, mode=mode)(1.0, 2.0)
     assert isinstance(one, np.ndarray) and one.shape == () and one == 3.0
     assert bt.function([x, y], [x + y], mode=mode)(1.0, 2.0) == [3.0]
-    assert bt.function([x, y], (x + y, x), mode=mode)(1.0, 2.0) == [3.0, 1.0]
+    assert bt.function([x, y], (x + y, x), mode=mode)(1.0, 2.0) == (3.0, 1.0)
     assert bt.function([x, y], {"sum": x + y, "x": x}, mode=mode)(1.0, 2.0) == {
         "sum": 3.0,
         "x": 1.0,

@@ -1,0 +1,615 @@
+"""Functions of functions: jit, grad, value_and_grad, jacfwd, jacrev, hessian and vmap of Python functions of arrays.
+
+They are a thin layer over graphs. A function is called with variables in place of its arguments; what it returns is an expression,
+which is differentiated, batched or compiled as any other. Called with variables they give expressions, called with arrays they
+compile what they need, once for each kind of arguments.
+
+>>> loss = lambda params, x, y: (((x @ params["W"] + params["b"]) - y) ** 2).mean()
+>>> params = {"W": np.ones(2), "b": np.array(0.5)}
+>>> bt.grad(loss)(params, np.ones((3, 2)), np.zeros(3))
+{'W': array([5., 5.]), 'b': array(5.)}
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bitale import _core
+from bitale._core import Function, Variable
+
+__all__ = ["CacheInfo", "Jitted", "jacrev", "jit", "value_and_grad", "vmap"]
+
+
+class CacheInfo(NamedTuple):
+    """What a table of compiled functions has done.
+
+    Parameters
+    ----------
+    hits : int
+        Calls that found their function.
+    misses : int
+        Calls that compiled one.
+    maxsize : int
+        How many functions the table keeps.
+    currsize : int
+        How many it has.
+    """
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+
+
+def _variables(leaves: Iterable[Any]) -> bool:
+    return any(isinstance(each, Variable) for each in leaves)
+
+
+def _variable_like(leaf: Any, name: str | None = None) -> Any:
+    """A variable for values such as this variable, array or number."""
+    from bitale import tensor as pt
+
+    if isinstance(leaf, Variable):
+        return leaf.type(name or leaf.name)
+    array = np.asarray(leaf)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"expected an array, a number or a tree of these, got {leaf!r} of type {type(leaf).__name__}"
+        )
+    # What has length 1 is repeated where another operand is longer, as in NumPy.
+    shape = tuple(1 if length == 1 else None for length in array.shape)
+    return pt.tensor(name, dtype=str(array.dtype), shape=shape)
+
+
+def _tensor(leaf: Any) -> Any:
+    """A variable, array or number as a variable of the dtype that it has as an argument."""
+    return leaf if isinstance(leaf, Variable) else _core.as_tensor_variable(np.asarray(leaf))
+
+
+def _names_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[str | None]:
+    """Names of the leaves of positional arguments, by the parameters of the function."""
+    try:
+        parameters = [
+            each.name
+            for each in inspect.signature(function).parameters.values()
+            if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        parameters = []
+    out: list[str | None] = []
+    for k, argument in enumerate(arguments):
+        name = parameters[k] if k < len(parameters) else None
+        for path in _core.tree_flatten(argument)[1].paths():
+            out.append(f"{name}{path}" if name else None)
+    return out
+
+
+def _label(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _static(given: Any) -> tuple[Any, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, (int, str)) else tuple(given)
+
+
+class Jitted:
+    """A function that is compiled when a call brings a new kind of arguments; `jit` makes it.
+
+    Calls may come from many threads. Attributes are those of the function."""
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        static_argnums: Any = None,
+        static_argnames: Any = None,
+        maxsize: int = 64,
+        mode: Any = None,
+    ):
+        if not callable(fun):
+            raise TypeError(f"jit: expected a function, got {fun!r}")
+        self.fun, self.mode, self.maxsize = fun, mode, int(maxsize)
+        self.static_argnums, self.static_argnames = (
+            _static(static_argnums),
+            _static(static_argnames),
+        )
+        if self.static_argnames:
+            known = [
+                each.name
+                for each in inspect.signature(fun).parameters.values()
+                if each.kind == each.POSITIONAL_OR_KEYWORD
+            ]
+            own = [known.index(name) for name in self.static_argnames if name in known]
+            self.static_argnums = tuple(sorted({*self.static_argnums, *own}))
+        self._table: OrderedDict[Any, Function] = OrderedDict()
+        self._lock = threading.Lock()
+        self._hits = self._misses = 0
+        functools.update_wrapper(self, fun)
+
+    def _split(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
+        """What is static, and the other arguments."""
+        if not self.static_argnums and not self.static_argnames:
+            return (), args, kwargs
+        static = tuple((k, args[k]) for k in self.static_argnums if k < len(args))
+        named = tuple((name, kwargs[name]) for name in self.static_argnames if name in kwargs)
+        return (
+            (static, named),
+            tuple(x for k, x in enumerate(args) if k not in self.static_argnums),
+            {name: x for name, x in kwargs.items() if name not in self.static_argnames},
+        )
+
+    def _traced(
+        self, static: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any]:
+        """The function of the arguments that are not static."""
+        if not static:
+            return self.fun
+        by_position, named = dict(static[0]), dict(static[1])
+
+        def call(*given: Any, **keywords: Any) -> Any:
+            rest = iter(given)
+            count = len(given) + len(by_position)
+            own = [by_position[k] if k in by_position else next(rest) for k in range(count)]
+            return self.fun(*own, **keywords, **named)
+
+        return call
+
+    def _compiled(
+        self, static: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Function:
+        leaves, structure = _core.tree_flatten((args, kwargs))
+        names = _names_of(self.fun, args) if not static else []
+        names += [None] * (len(leaves) - len(names))
+        paths = structure.paths()
+        variables = []
+        for leaf, name, path in zip(leaves, names, paths):
+            try:
+                variables.append(_variable_like(leaf, name))
+            except TypeError as error:
+                raise TypeError(f"jit of {_label(self.fun)}: arguments{path}: {error}") from None
+        own, keywords = structure.unflatten(variables)
+        result = self._traced(static, args, kwargs)(*own, **keywords)
+        function: Any = _core.function
+        return function(  # type: ignore[no-any-return]
+            variables, result, mode=self.mode, name=_label(self.fun), on_unused_input="ignore"
+        )
+
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
+        static, args, kwargs = self._split(args, kwargs)
+        leaves, *key = _core.call_signature(args, kwargs)
+        if key[0] is None:  # variables are among the arguments
+            return None, leaves
+        known = (*key, static)
+        found = self._table.get(known)
+        if found is not None:
+            self._hits += 1
+            return found, leaves
+        with self._lock:
+            found = self._table.get(known)
+            if found is None:
+                found = self._compiled(static, args, kwargs)
+                self._misses += 1
+                self._table[known] = found
+                while len(self._table) > self.maxsize:
+                    self._table.popitem(last=False)
+        return found, leaves
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            function, leaves = self._found(args, kwargs)
+        except _core.MissingInputError:  # it reads variables around it: the result is an expression
+            function = None
+        return self.fun(*args, **kwargs) if function is None else function(*leaves)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Function:
+        """The compiled function for such arguments, of their leaves."""
+        function, _ = self._found(args, kwargs)
+        if function is None:
+            raise TypeError(
+                f"jit of {_label(self.fun)}: lower: expected arrays and numbers, got variables"
+            )
+        return function  # type: ignore[no-any-return]
+
+    def dprint(self, *args: Any, **kwargs: Any) -> Any:
+        """Print the graph that is compiled for such arguments."""
+        return self.lower(*args, **kwargs).dprint()
+
+    def cache_info(self) -> CacheInfo:
+        """What the table of compiled functions has done."""
+        return CacheInfo(self._hits, self._misses, self.maxsize, len(self._table))
+
+    def cache_clear(self) -> None:
+        """Forget the compiled functions."""
+        with self._lock:
+            self._table.clear()
+            self._hits = self._misses = 0
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jit of {_label(self.fun)}>"
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    maxsize: int = 64,
+    mode: Any = None,
+) -> Any:
+    """Compile a Python function of arrays.
+
+    It is called with variables when a call brings a new kind of arguments: another
+    structure, other dtypes, numbers of dimensions or lengths of 1, which are
+    repeated as in NumPy. Other lengths do not matter. What it returns is compiled
+    and kept.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of arrays, numbers and trees of these, which returns such a tree. In
+        it, arguments are variables: functions of `bitale.tensor` and the array-API
+        namespace take them, and so do operators and methods.
+    static_argnums : int or sequence of int, optional
+        Positions of arguments that it is called with as they are. They must be
+        hashable; another value compiles anew.
+    static_argnames : str or iterable of str, optional
+        Names of such arguments.
+    maxsize : int
+        How many compiled functions are kept; the oldest goes first.
+    mode : str or Mode, optional
+        How it is compiled.
+
+    Returns
+    -------
+    Jitted
+        Function of the same arguments. ``cache_info()`` tells how often it was
+        compiled, ``lower(*args)`` gives the compiled `Function`, and ``dprint(*args)``
+        prints its graph. Called with variables, it is `fun`.
+
+    Raises
+    ------
+    TypeError
+        If `fun` asks for the value of a variable, as ``if x > 0`` does, or an argument
+        is no array.
+
+    See Also
+    --------
+    bitale.function, vmap, value_and_grad
+
+    Examples
+    --------
+    >>> @bt.jit
+    ... def scaled(params, x):
+    ...     return {"y": params["scale"] * x, "norm": (x**2).sum()}
+    >>> scaled({"scale": 2.0}, np.array([1.0, 2.0]))
+    {'y': array([2., 4.]), 'norm': array(5.)}
+    """
+    if fun is None:
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames, maxsize=maxsize, mode=mode
+        )  # fmt: skip
+    return Jitted(fun, static_argnums, static_argnames, maxsize, mode)
+
+
+def _transform(symbolic: Callable[..., Any], fun: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is `symbolic` for variables, and compiled for arrays."""
+    compiled = jit(symbolic)
+
+    @functools.wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return compiled(*args, **kwargs)
+
+    for name in ("cache_clear", "cache_info", "dprint", "lower"):
+        setattr(call, name, getattr(compiled, name))
+    return call
+
+
+class _Opened:
+    """Some arguments of a function with variables of their own, by which its result can be differentiated or batched: what the
+    function reads besides may be computed from the same variables."""
+
+    def __init__(self, args: tuple[Any, ...], positions: Sequence[int], who: str):
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise TypeError(
+                    f"{who}: argnums: there is no argument {position} among {len(args)}"
+                )
+        self.positions = [position % len(args) for position in positions]
+        self.leaves, self.own, self.trees = [], [], []
+        self.args = list(args)
+        for position in self.positions:
+            leaves, structure = _core.tree_flatten(args[position])
+            own = [_variable_like(leaf) for leaf in leaves]
+            self.leaves += leaves
+            self.own += own
+            self.args[position] = structure.unflatten(own)
+            self.trees.append(self.args[position])
+
+    def closed(self, result: Any) -> Any:
+        """The result as one of the arguments that were given."""
+        leaves, structure = _core.tree_flatten(result)
+        made = _core.graph_replace(
+            [_core.as_tensor_variable(each) for each in leaves],
+            list(zip(self.own, map(_tensor, self.leaves))),
+            strict=False,
+        )
+        return structure.unflatten(made)
+
+
+def _positions(argnums: int | Sequence[int]) -> Sequence[int]:
+    return [argnums] if isinstance(argnums, int) else list(argnums)
+
+
+def _with_aux(result: Any, has_aux: bool, who: str) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not isinstance(result, (list, tuple)) or len(result) != 2:
+        raise TypeError(
+            f"{who}: has_aux: expected a function that returns a value and more, got {result!r}"
+        )
+    return result[0], result[1]
+
+
+def _value_and_grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, who: str, has_value: bool
+) -> Callable[..., Any]:
+    def symbolic(*args: Any, **kwargs: Any) -> Any:
+        opened = _Opened(args, _positions(argnums), who)
+        value, aux = _with_aux(fun(*opened.args, **kwargs), has_aux, who)
+        by = opened.trees[0] if isinstance(argnums, int) else tuple(opened.trees)
+        cost = _core.as_tensor_variable(value)
+        slopes = _core.grad(cost, by, disconnected_inputs="ignore")
+        first = (cost, aux) if has_aux else cost
+        result = (first, slopes) if has_value else (slopes, aux) if has_aux else slopes
+        return opened.closed(result)
+
+    return _transform(symbolic, fun)
+
+
+def value_and_grad(
+    fun: Any, wrt: Any = None, *, argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Any:
+    """Compute a value together with its gradient.
+
+    Parameters
+    ----------
+    fun : callable or TensorVariable
+        Function whose result is a scalar, or a scalar expression.
+    wrt : tree of Variable, optional
+        What to differentiate an expression by.
+    argnums : int or sequence of int
+        Positions of the arguments to differentiate a function by.
+    has_aux : bool
+        Whether the function returns a pair of the scalar and something else, which is
+        not differentiated.
+
+    Returns
+    -------
+    callable or tuple
+        Function of the same arguments that returns the value (with what is returned
+        besides) and the gradient, of the structure of the argument, or a tuple of
+        gradients for several arguments; of an expression the expression itself and the
+        gradient. Called with arrays it is compiled, as by `jit`.
+
+    Raises
+    ------
+    TypeError
+        If the value is not a scalar.
+
+    See Also
+    --------
+    grad, jit
+
+    Examples
+    --------
+    >>> bt.value_and_grad(lambda w, x: (w * x).sum())(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    (array(11.), array([3., 4.]))
+    """
+    if callable(fun) and not isinstance(fun, Variable):
+        return _value_and_grad(fun, argnums, has_aux, "value_and_grad", True)
+    return fun, _core.grad(fun, wrt)
+
+
+def _of_outputs(
+    derivative: Callable[[Any, Any], Any], who: str
+) -> Callable[[Callable[..., Any], int | Sequence[int], bool], Callable[..., Any]]:
+    """Of a derivative of an expression that of a function: a tree of the results whose leaves are trees of the arguments."""
+
+    def of_function(
+        fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    ) -> Callable[..., Any]:
+        def symbolic(*args: Any, **kwargs: Any) -> Any:
+            opened = _Opened(args, _positions(argnums), who)
+            value, aux = _with_aux(fun(*opened.args, **kwargs), has_aux, who)
+            by = opened.trees[0] if isinstance(argnums, int) else tuple(opened.trees)
+            leaves, structure = _core.tree_flatten(value)
+            found = structure.unflatten(
+                [derivative(_core.as_tensor_variable(leaf), by) for leaf in leaves]
+            )
+            return opened.closed((found, aux) if has_aux else found)
+
+        return _transform(symbolic, fun)
+
+    return of_function
+
+
+def _hessian(fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool) -> Any:
+    first = _value_and_grad(fun, argnums, has_aux, "hessian", False)
+    return _of_outputs(
+        lambda x, by: _core.jacobian(x, by, disconnected_inputs="ignore"), "hessian"
+    )(first, argnums, has_aux)
+
+
+def of_function(
+    who: str, fun: Callable[..., Any], argnums: Any, has_aux: bool
+) -> Callable[..., Any]:
+    """The derivative of a function, for those of expressions that are given one."""
+    if who == "grad":
+        return _value_and_grad(fun, argnums, has_aux, who, False)
+    if who == "hessian":
+        return _hessian(fun, argnums, has_aux)  # type: ignore[no-any-return]
+    function = _core.jacfwd if who == "jacfwd" else _core.jacobian
+    return _of_outputs(lambda x, by: function(x, by, disconnected_inputs="ignore"), who)(
+        fun, argnums, has_aux
+    )
+
+
+def jacrev(
+    fun: Any, wrt: Any = None, *, argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Any:
+    """Differentiate each element of a result, in reverse mode.
+
+    Parameters
+    ----------
+    fun : callable or TensorVariable
+        Function of arrays, or an expression.
+    wrt : tree of Variable, optional
+        What to differentiate an expression by.
+    argnums : int or sequence of int
+        Positions of the arguments to differentiate a function by.
+    has_aux : bool
+        Whether the function returns a pair of its result and something else.
+
+    Returns
+    -------
+    callable or TensorVariable
+        Function of the same arguments; for each leaf of the result of `fun` it returns
+        Jacobians, of the structure of the argument. Of an expression what `jacobian`
+        returns.
+
+    See Also
+    --------
+    jacfwd, jacobian
+
+    Examples
+    --------
+    >>> bt.jacrev(lambda x: x**2)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    if callable(fun) and not isinstance(fun, Variable):
+        return of_function("jacrev", fun, argnums, has_aux)
+    return _core.jacobian(fun, wrt)
+
+
+def _axes(axes: Any, tree: Any, who: str) -> list[int | None]:
+    """The axis of each leaf, given those of the leaves or of containers around them."""
+    given, structure = _core.tree_flatten(axes, lambda x: x is None)
+    out: list[int | None] = []
+    for axis, part in zip(given, structure.flatten_like(tree, who)):
+        if axis is not None and not isinstance(axis, (int, np.integer)):
+            raise TypeError(f"{who}: expected axes that are integers or None, got {axis!r}")
+        out += [None if axis is None else int(axis)] * len(_core.tree_flatten(part)[0])
+    return out
+
+
+def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+    """Apply a function to each element of a batch.
+
+    The expression of one element is batched as a graph: there is no loop over
+    elements where an operation has a form for batches.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one element.
+    in_axes : int, None or sequence of these
+        Of the positional arguments the axis of the batch; None for one that all elements
+        have in common. An entry may be a tree, for the parts of a tree.
+    out_axes : int, None or tree of these
+        Of the results.
+
+    Returns
+    -------
+    callable
+        Function of batches. Called with arrays it is compiled, as by `jit`.
+
+    Raises
+    ------
+    ValueError
+        If no argument has a batch, or there are not as many axes as arguments.
+
+    See Also
+    --------
+    bitale.vectorize_graph
+
+    Notes
+    -----
+    Keyword arguments are batches along axis 0, as in JAX. `bitale.vectorize_graph` is the same
+    of expressions.
+
+    Examples
+    --------
+    >>> slope = bt.grad(lambda w, x: (w * x).sum() ** 2)
+    >>> bt.vmap(slope, in_axes=(None, 0))(np.array([1.0, 2.0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+
+    def symbolic(*args: Any, **kwargs: Any) -> Any:
+        from bitale import tensor as pt
+
+        each = in_axes if isinstance(in_axes, (list, tuple)) else [in_axes] * len(args)
+        if len(each) != len(args):
+            raise ValueError(
+                f"vmap: in_axes: expected {len(args)}, one for each argument, got {len(each)}"
+            )
+        leaves, structure = _core.tree_flatten((args, kwargs))
+        axes: list[int | None] = []
+        for k, (axis, argument) in enumerate(zip(each, args)):
+            axes += _axes(axis, argument, f"vmap: in_axes[{k}]")
+        axes += [0] * (len(leaves) - len(axes))
+        batched: dict[Any, Any] = {}
+        own = []
+        for leaf, axis in zip(leaves, axes):
+            tensor = _tensor(leaf)
+            if axis is None:
+                own.append(tensor)
+                continue
+            if tensor.ndim == 0:
+                raise ValueError(
+                    f"vmap: expected a batch along axis {axis}, got the scalar {leaf!r}"
+                )
+            front = pt.moveaxis(tensor, axis, 0)
+            core = pt.tensor(tensor.name, dtype=tensor.dtype, shape=front.type.shape[1:])
+            batched[core] = front
+            own.append(core)
+        if not batched:
+            raise ValueError(
+                "vmap: expected a batch in at least one argument, got in_axes without any"
+            )
+        count = next(iter(batched.values())).shape[0]
+        inner_args, inner_kwargs = structure.unflatten(own)
+        result = fun(*inner_args, **inner_kwargs)
+        results, form = _core.tree_flatten(result)
+        cores = [_core.as_tensor_variable(each) for each in results]
+        ends = _axes(out_axes, result, "vmap: out_axes")
+        out = []
+        for core, found, axis in zip(cores, _core.vectorize_graph(cores, batched), ends):
+            is_batched = any(_core.variable_depends_on(core, x) for x in batched)
+            if axis is None:
+                if is_batched:
+                    raise ValueError(
+                        "vmap: out_axes is None for a result that differs between elements"
+                    )
+                out.append(core)
+                continue
+            if not is_batched:
+                found = pt.alloc(core, count, *(core.shape[k] for k in range(core.ndim)))
+            out.append(pt.moveaxis(found, 0, axis))
+        return form.unflatten(out)
+
+    return _transform(symbolic, fun)

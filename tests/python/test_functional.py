@@ -1,0 +1,218 @@
+"""Functions of functions: jit, derivatives and batches of Python functions, alone and composed."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+PARAMS = {"W": np.array([[1.0, 2.0, 0.5], [0.5, -1.0, 2.0]]), "b": np.array([0.1, 0.2, 0.3])}
+X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25], [2.0, 2.0]])
+
+
+def predict(params, x):
+    return pt.tanh(x @ params["W"] + params["b"])
+
+
+def loss(params, x):
+    return (predict(params, x) ** 2).sum()
+
+
+def by_hand(params, x):
+    y = np.tanh(x @ params["W"] + params["b"])
+    inner = 2 * y * (1 - y**2)
+    return {
+        "W": np.outer(x, inner) if x.ndim == 1 else x.T @ inner,
+        "b": inner if x.ndim == 1 else inner.sum(0),
+    }
+
+
+def close(one, other):
+    assert bt.tree.structure(one) == bt.tree.structure(other)
+    for a, b in zip(bt.tree.leaves(one), bt.tree.leaves(other)):
+        np.testing.assert_allclose(a, b, rtol=1e-8)
+
+
+def test_jit_compiles_once_for_each_kind_of_arguments():
+    calls = []
+
+    @bt.jit
+    def f(params, x, *, scale=1.0):
+        calls.append(x)
+        return {"y": scale * predict(params, x), "x": x}
+
+    out = f(PARAMS, X)
+    np.testing.assert_allclose(out["y"], np.tanh(X @ PARAMS["W"] + PARAMS["b"]))
+    f(PARAMS, X[:2]), f({**PARAMS}, X[:3])
+    assert len(calls) == 1 and f.cache_info() == (2, 1, 64, 1)
+    f(PARAMS, X[0]), f(PARAMS, X.astype("float32")), f(PARAMS, X, scale=2.0)
+    assert len(calls) == 4 and f.cache_info().currsize == 4
+    np.testing.assert_allclose(f(PARAMS, X, scale=3.0)["y"], 3 * out["y"])
+    assert len(calls) == 4
+    assert isinstance(f.lower(PARAMS, X), bt.Function) and f.lower(PARAMS, X).name == "f"
+    assert [each.name for each in f.lower(PARAMS, X).inputs] == ["params['W']", "params['b']", "x"]
+    f.cache_clear()
+    assert f.cache_info() == (0, 0, 64, 0) and "f" in repr(f)
+
+
+def test_order_of_keys_does_not_matter():
+    f = bt.jit(lambda p: p["a"] - p["b"])
+    assert f({"a": 3.0, "b": 1.0}) == 2 == f({"b": 1.0, "a": 3.0})
+
+
+def test_lengths_of_one_are_repeated():
+    f = bt.jit(lambda x, y: x + y)
+    np.testing.assert_array_equal(f(np.ones((2, 1)), np.ones(3)), np.full((2, 3), 2.0))
+    np.testing.assert_array_equal(f(np.ones((2, 3)), np.ones(3)), np.full((2, 3), 2.0))
+
+
+def test_static_arguments():
+    @bt.jit(static_argnames="kind", maxsize=2)
+    def f(x, kind, *, flag=False):
+        return -x if kind == "minus" else x + 1.0 if flag else x
+
+    assert f(2.0, "minus") == -2 and f(2.0, kind="minus") == -2 and f(2.0, "plus") == 2
+    assert f.cache_info().currsize == 2
+    g = bt.jit(lambda x, n: sum(x**k for k in range(n)), static_argnums=1)
+    assert g(2.0, 3) == 7 and g(2.0, 4) == 15
+
+
+def test_values_that_are_asked_for():
+    @bt.jit
+    def f(x):
+        return x if x > 0 else -x
+
+    with pytest.raises(TypeError, match="ifelse|switch|value"):
+        f(1.0)
+    with pytest.raises(
+        TypeError, match=r"jit of <lambda>: arguments\[0\]\[0\]\['a'\]: expected an array"
+    ):
+        bt.jit(lambda x: x)({"a": "text"})
+    with pytest.raises(TypeError, match="expected a function"):
+        bt.jit(3)
+    with pytest.raises(TypeError, match="lower"):
+        bt.jit(lambda x: x).lower(pt.dscalar())
+
+
+def test_functions_take_variables():
+    x = pt.dmatrix("x")
+    params = {"W": pt.dmatrix("W"), "b": pt.dvector("b")}
+    slope = bt.grad(bt.jit(loss))(params, x)
+    close(bt.function([params, x], slope)(PARAMS, X), by_hand(PARAMS, X))
+
+
+def test_gradients_have_the_structure_of_the_argument():
+    close(bt.grad(loss)(PARAMS, X), by_hand(PARAMS, X))
+    value, slopes = bt.value_and_grad(loss)(PARAMS, X)
+    close(slopes, by_hand(PARAMS, X))
+    np.testing.assert_allclose(value, (np.tanh(X @ PARAMS["W"] + PARAMS["b"]) ** 2).sum())
+    first, second = bt.grad(lambda a, b: a * b**2, argnums=(0, 1))(2.0, 3.0)
+    assert (first, second) == (9, 12) and bt.grad(lambda a, b: a * b**2, 1)(2.0, 3.0) == 12
+    assert bt.grad(lambda a, b: a * b**2, argnums=-1)(2.0, 3.0) == 12
+    (value, more), slope = bt.value_and_grad(lambda x: (x**2, {"twice": 2 * x}), has_aux=True)(3.0)
+    assert (value, more, slope) == (9, {"twice": 6}, 6)
+    assert bt.grad(lambda x: (x**2, x), has_aux=True)(3.0) == (6, 3)
+    assert bt.grad(lambda x, y: y)(3.0, 1.0) == 0
+    with pytest.raises(TypeError, match="no argument 2 among 1"):
+        bt.grad(lambda x: x, argnums=2)(1.0)
+    with pytest.raises(TypeError, match="has_aux"):
+        bt.grad(lambda x: x, has_aux=True)(1.0)
+    with pytest.raises(TypeError, match="scalar"):
+        bt.grad(lambda x: x)(np.ones(2))
+    with pytest.raises(TypeError, match="wrt"):
+        bt.grad(pt.dscalar())
+
+
+def test_a_derivative_by_an_argument_is_partial():
+    x = pt.dscalar("x")
+    assert bt.function([x], bt.grad(lambda y: x * y)(x))(3.0) == 3
+    nested = bt.grad(lambda x: x * bt.grad(lambda y: x * y**2)(2.0))
+    assert nested(3.0) == 2 * 3 * 2 * 2
+
+
+def test_jacobians_and_hessians():
+    f = lambda x: {"a": x**2, "b": x.sum()}  # noqa: E731
+    at = np.array([1.0, 2.0])
+    expected = {"a": np.diag(2 * at), "b": np.ones(2)}
+    for derivative in (bt.jacfwd, bt.jacrev, bt.jacobian):
+        close(derivative(f)(at), expected)
+    by_both = bt.jacrev(lambda a, b: a["x"] * b, argnums=(0, 1))({"x": at}, 3.0)
+    close(by_both, ({"x": 3 * np.eye(2)}, at))
+    np.testing.assert_allclose(bt.hessian(lambda x: (x**3).sum())(at), np.diag(6 * at))
+    second = bt.hessian(lambda p: p["a"] ** 2 * p["b"])({"a": 2.0, "b": 3.0})
+    close(second, {"a": {"a": 6.0, "b": 4.0}, "b": {"a": 4.0, "b": 0.0}})
+    v = pt.dvector("v")
+    np.testing.assert_allclose(bt.jacrev(v**2, v).eval({v: at}), np.diag(2 * at))
+
+
+def test_batches():
+    np.testing.assert_allclose(bt.vmap(lambda a, b: a @ b)(X, X), (X**2).sum(1))
+    np.testing.assert_allclose(bt.vmap(lambda a, b: a @ b, in_axes=(1, None))(X.T, X[0]), X @ X[0])
+    np.testing.assert_allclose(bt.vmap(lambda a: 2 * a, out_axes=1)(X), 2 * X.T)
+    both = bt.vmap(
+        lambda p, x: {"y": p["w"] * x + p["c"], "c": p["c"]}, in_axes=({"w": 0, "c": None}, 0)
+    )
+    out = both({"w": np.array([1.0, 2.0]), "c": 0.5}, np.array([3.0, 4.0]))
+    close(out, {"y": np.array([3.5, 8.5]), "c": np.array([0.5, 0.5])})
+    assert bt.vmap(lambda x, c: c, in_axes=(0, None), out_axes=None)(X, 3.0) == 3
+    with pytest.raises(ValueError, match="a batch in at least one"):
+        bt.vmap(lambda x: x, in_axes=None)(X)
+    with pytest.raises(ValueError, match="expected 1, one for each argument, got 2"):
+        bt.vmap(lambda x: x, in_axes=(0, 0))(X)
+    with pytest.raises(ValueError, match="scalar"):
+        bt.vmap(lambda x: x)(1.0)
+    with pytest.raises(ValueError, match="differs between elements"):
+        bt.vmap(lambda x: x, out_axes=None)(X)
+
+
+def test_transformations_compose():
+    per_example = bt.vmap(bt.grad(loss), in_axes=(None, 0))(PARAMS, X)
+    for k, x in enumerate(X):
+        close(bt.tree.map(lambda g: g[k], per_example), by_hand(PARAMS, x))
+    of_batch = bt.jit(bt.grad(lambda p, x: bt.vmap(loss, in_axes=(None, 0))(p, x).sum()))
+    close(of_batch(PARAMS, X), by_hand(PARAMS, X))
+    third = bt.grad(bt.grad(bt.grad(lambda x: x**4)))
+    assert third(2.0) == 48 and bt.vmap(third)(np.array([1.0, 2.0])).tolist() == [24, 48]
+    np.testing.assert_allclose(
+        bt.jacfwd(bt.vmap(lambda x: x**2))(np.array([1.0, 2.0])), np.diag([2.0, 4.0])
+    )
+
+    def total(w, xs):
+        trace = bt.scan(
+            lambda x, h: pt.tanh(w["a"] * h + x),
+            [xs],
+            [pt.as_tensor_variable(0.0, dtype="float64")],
+            return_updates=False,
+        )
+        return bt.ifelse(trace[-1] > 0, trace[-1], -trace[-1])
+
+    value, slope = bt.value_and_grad(total)({"a": 0.5}, np.array([0.3, 0.2]))
+    h = np.tanh(0.3)
+    expected = np.tanh(0.5 * h + 0.2)
+    np.testing.assert_allclose(value, expected)
+    np.testing.assert_allclose(slope["a"], (1 - expected**2) * h)
+
+
+def test_calls_from_threads():
+    f, results = bt.jit(lambda x: {"y": 2 * x}), []
+    threads = [
+        threading.Thread(target=lambda k=k: results.append(f(np.full(k % 3 + 2, 1.0))["y"][0]))
+        for k in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [2.0] * 8 and f.cache_info().misses == 1
+
+
+def test_methods_and_documentation():
+    class Model:
+        @bt.jit
+        def predict(self, x):
+            """Twice x."""
+            return 2 * x
+
+    assert Model.predict.__doc__ == "Twice x." and Model.predict.__name__ == "predict"
