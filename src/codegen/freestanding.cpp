@@ -200,8 +200,8 @@ std::vector<std::string> runtime_functions(const Program& program) {
   };
   program::visit_steps(program.steps, [&](const Step& step) {
     program::for_each_expr(step, inspect);
-    if (auto* call = std::get_if<Call>(&step.what)) note(call->function);
-    if (std::holds_alternative<program::Fill>(step.what)) note("bt_fill");
+    if (auto* call = program::as_call(step)) note(call->function);
+    if (program::as_fill(step)) note("bt_fill");
   });
   for (auto& [id, function] : program.functions) inspect(function.body);
   return {names.begin(), names.end()};
@@ -220,7 +220,7 @@ SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes)
 
   std::vector<Expr> room(std::size_t(program.workspace_slots), zero);
   for (auto& step : program.steps) {
-    const std::int64_t id = std::get<program::Allocate>(step.what).buffer;
+    const std::int64_t id = program::as_allocate(step)->buffer;
     program::Buffer& buffer = program.buffers[std::size_t(id)];
     if (buffer.role != program::Role::temporary || std::exchange(buffer.on_stack, false)) continue;
     Expr bytes = pool.integer(std::int64_t(itemsize(buffer.dtype)));

@@ -5,6 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/spelling.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -110,7 +111,7 @@ program::Program allocations_of(const program::Program& program) {
   program::Program out = program;
   out.steps.clear();
   for (auto& step : program.steps) {
-    auto* allocate = std::get_if<program::Allocate>(&step.what);
+    auto* allocate = program::as_allocate(step);
     if (!allocate) continue;
     const Buffer& buffer = program.buffers[std::size_t(allocate->buffer)];
     for (auto& length : buffer.shape)

@@ -96,7 +96,7 @@ std::vector<std::int64_t> streamed_by(const Program& program, const Loop& loop, 
   std::size_t size = 0;
   std::vector<std::int64_t> out;
   for (auto& step : loop.body) {
-    auto* store = std::get_if<program::Store>(&step.what);
+    auto* store = program::as_store(step);
     if (!store) return {};
     walk(store->value, [&](Expr) { ++size; });
     const auto bytes = std::size_t(loop.schedule.lanes) * itemsize(program.buffers[std::size_t(store->buffer)].dtype);
@@ -179,7 +179,7 @@ std::int64_t poll_interval(const Loop& loop, bool outermost) {
     if (inner)
       program::visit_steps(inner->body, [&](auto& each) { loops_in_loops += program::as_loop(each) != nullptr; });
     loops += inner != nullptr;
-    calls += std::holds_alternative<program::Call>(step.what);
+    calls += program::as_call(step) != nullptr;
   }
   if (!steps && !(outermost && (calls || loops_in_loops))) return 0;
   const std::int64_t interval = calls || loops ? of_long_steps : of_short_steps;

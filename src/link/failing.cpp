@@ -38,7 +38,7 @@ class Scan {
     return program_.buffers[std::size_t(buffer)].role == program::Role::output;
   }
   bool may_fail(const Step& step) const {
-    auto* allocate = std::get_if<program::Allocate>(&step.what);
+    auto* allocate = program::as_allocate(step);
     return program::may_fail(step) && (!allocate || is_result(allocate->buffer));
   }
 

@@ -31,6 +31,7 @@
 #include "link/profiler.hpp"
 #include "link/workspace.hpp"
 #include "lowering/lower.hpp"
+#include "program/steps.hpp"
 #include "runtime/caches.hpp"
 #include "runtime/threads.hpp"
 
@@ -98,7 +99,7 @@ class JitThunk final : public Thunk {
     short_call_length_ = link::short_call_length(lowered_.program, !calls_back_for_scalars(lowered_.callbacks));
     for (auto& node : lowered_.callbacks) host_nodes_.insert(node.node());
     for (auto& step : lowered_.program.steps)
-      if (auto* host = std::get_if<program::HostCall>(&step.what)) host_steps_.push_back(*host);
+      if (auto* host = program::as_host_call(step)) host_steps_.push_back(*host);
     std::sort(host_steps_.begin(), host_steps_.end(), [](auto& a, auto& b) { return a.callback < b.callback; });
   }
 

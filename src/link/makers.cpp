@@ -66,7 +66,7 @@ class Assignment {
       if (kind == program::Definition::named || kind == program::Definition::combined)
         written.vars.push_back(var.payload());
     });
-    if (auto* host = std::get_if<program::HostCall>(&step.what)) written.callbacks.push_back(host->callback);
+    if (auto* host = program::as_host_call(step)) written.callbacks.push_back(host->callback);
     program::for_each_body(step, [&](const program::Steps& body) {
       for (auto& inner : body) note(inner, written);
     });

@@ -90,12 +90,12 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
   work_.steps = loop.extent;
   const Expr one = pool_.integer(1);
   const auto counts = [&](const program::Step& step) {
-    auto* next = std::get_if<program::Next>(&step.what);
+    auto* next = program::as_next(step);
     return next && next->var.dtype() == one.dtype() && next->value == next->var + one;
   };
   if (loop.until.defined())
     for (auto& step : loop.body)
-      if (counts(step)) work_.steps = std::get<program::Next>(step.what).var;
+      if (counts(step)) work_.steps = program::as_next(step)->var;
   const program::Accesses accesses(loop.body);
   const auto is_row = [&](const program::ElementAccess& access) {
     return access.kind != program::AccessKind::read && !access.at.empty() &&

@@ -257,7 +257,7 @@ class Batches {
       good &= size && *size <= max_outside_steps;
     }
     program::visit_steps(inner->body, [&](const Step& step) {
-      const auto* update = std::get_if<program::Update>(&step.what);
+      const auto* update = program::as_update(step);
       const auto* within = program::as_loop(step);
       good &= (update && carried.contains(update->var.payload()) && !update->position_var.defined()) ||
               (within && within->carries.empty());
@@ -267,7 +267,7 @@ class Batches {
   // Loop interchange: the long loop becomes the outer one, and the sums are kept in memory, one for each element of the
   // batch.
   void exchange(Loop loop, Steps& out) {
-    Loop inner = std::move(std::get<Loop>(loop.body[0].what));
+    Loop inner = std::move(*program::as_loop(loop.body[0]));
     std::map<std::int64_t, std::int64_t> sums;  // per carried variable: its buffer
     program::Substitution totals;
     Loop starts{loop.index, loop.extent, {}, {}, false}, ends = starts, terms = starts;
@@ -284,7 +284,7 @@ class Batches {
     }
     const auto in_memory = [&](auto& self, Steps& steps) -> void {
       for (auto& step : steps) {
-        if (auto* update = std::get_if<program::Update>(&step.what))
+        if (auto* update = program::as_update(step))
           step =
               Step{program::Accumulate{sums.at(update->var.payload()), {loop.index}, update->combiner, update->value}};
         program::for_each_body(step, [&](Steps& body) { self(self, body); });
@@ -372,7 +372,7 @@ void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths
 bool suits_lanes(const program::Steps& steps) {
   bool has_products = false, has_batch = false;
   program::visit_steps(steps, [&](const Step& step) {
-    if (const auto* call = std::get_if<program::Call>(&step.what)) {
+    if (const auto* call = program::as_call(step)) {
       const auto* function = runtime::find_function(call->function);
       has_products |= function && function->product != runtime::ProductKind::none;
     }

@@ -43,7 +43,7 @@ class Forwarder {
       program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, stored_); });
       program::for_each_body(step, [&](Steps& body) { forward(body); });
       forget_overwritten(step);
-      if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
+      if (auto* store = program::as_store(step); store && writes_[std::size_t(store->buffer)] == 1) {
         const program::Buffer& buffer = program_.buffers[std::size_t(store->buffer)];
         here.push_back(program_.pool->load(store->buffer, buffer.dtype, store->at).id());
         stored_.emplace(here.back(), store->value);  // its only store

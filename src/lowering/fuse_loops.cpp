@@ -62,7 +62,7 @@ FusedLoops fuse_loops(Steps steps, const std::function<bool(const Loop&)>& fits,
       continue;
     }
     out.is_whole &= !may_join;
-    const bool is_next = std::holds_alternative<program::Next>(step.what);
+    const bool is_next = program::as_next(step) != nullptr;
     if (!is_next && !must_follow && !depend(here, fused)) {
       out.before.push_back(std::move(step));
     } else {

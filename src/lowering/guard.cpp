@@ -47,7 +47,7 @@ class Guard {
   explicit Guard(const Program& program, Declarations* declare = nullptr)
       : program_(program), declare_(declare), starts_at_zero_(program.buffers.size(), false) {
     for (auto& step : program.steps)
-      if (auto* fill = std::get_if<program::Fill>(&step.what))
+      if (auto* fill = program::as_fill(step))
         starts_at_zero_[std::size_t(fill->buffer)] = fill->value == program.pool->number(0, fill->value.dtype());
     program::visit_steps(program.steps, [&](const Step& step) {
       program::for_each_access(step, [&](const program::Access& access) {
@@ -75,7 +75,7 @@ class Guard {
     if (loop.body.empty() || !loop.carries.empty() || loop.until.defined()) return {};
     Expr condition;
     for (auto& step : loop.body) {
-      const auto* add = std::get_if<Accumulate>(&step.what);
+      const auto* add = program::as_add(step);
       if (!add || add->combiner != Combiner::add || !starts_at_zero_[std::size_t(add->buffer)]) return {};
       if (!condition.defined()) condition = outer_condition(add->value, loop.index);
       if (!condition.defined() || !is_zero_without(add->value, condition)) return {};
@@ -92,7 +92,7 @@ class Guard {
   }
 
   void put_behind(Expr condition, Step& step) {
-    program::substitute(std::get<Loop>(step.what).body, {{condition.id(), program_.pool->boolean(true)}});
+    program::substitute(program::as_loop(step)->body, {{condition.id(), program_.pool->boolean(true)}});
     Steps then;
     then.push_back(std::move(step));
     step.what = If{condition, std::move(then), {}};
@@ -103,15 +103,15 @@ class Guard {
     if (loop.vector || !loop.carries.empty() || loop.until.defined() || loop.parallel_cost.defined()) return {};
     Expr condition;
     for (auto& step : loop.body) {
-      const auto* branch = std::get_if<If>(&step.what);
+      const auto* branch = program::as_if(step);
       if (!branch) continue;
       if (!branch->otherwise.empty() || (condition.defined() && condition != branch->condition)) return {};
       condition = branch->condition;
     }
     if (!condition.defined() || condition.code() != Code::eq || !program::contains(condition, loop.index)) return {};
     for (auto& step : loop.body) {
-      if (std::holds_alternative<If>(step.what)) continue;
-      const auto* add = std::get_if<Accumulate>(&step.what);
+      if (program::as_if(step)) continue;
+      const auto* add = program::as_add(step);
       if (!add || add->combiner != Combiner::add || !starts_at_zero_[std::size_t(add->buffer)] ||
           !is_zero_without(add->value, condition))
         return {};
@@ -142,7 +142,7 @@ class Guard {
     Steps then;
     for (auto& step : loop.body) {
       Steps inner;
-      if (auto* branch = std::get_if<If>(&step.what))
+      if (auto* branch = program::as_if(step))
         inner = std::move(branch->then);
       else
         inner.push_back(std::move(step));
@@ -174,7 +174,7 @@ void guard_additions(Program& program, Declarations& declare) { Guard(program, &
 
 bool adds_seldom(const Program& program, const program::Loop& loop) {
   const auto may_be_zero = [](const Step& step) {
-    const auto* add = std::get_if<Accumulate>(&step.what);
+    const auto* add = program::as_add(step);
     return add && (add->value.code() == Code::select || add->value.code() == Code::neg);
   };
   if (!std::all_of(loop.body.begin(), loop.body.end(), may_be_zero)) return false;

@@ -149,7 +149,7 @@ class LoopBody {
     }
     Steps kept;
     for (auto& step : steps_) {
-      auto* check = std::get_if<program::Check>(&step.what);
+      auto* check = program::as_check(step);
       if (!check || !is_of_lengths(check->condition)) {
         kept.push_back(std::move(step));
         continue;
@@ -221,7 +221,7 @@ class LoopBody {
     for (auto buffer : writes_)
       if (std::find(writes.begin(), writes.end(), buffer) == writes.end()) writes.push_back(buffer);
     program::visit_steps(steps_, [&](const Step& each) {
-      if (auto* check = std::get_if<program::Check>(&each.what))
+      if (auto* check = program::as_check(each))
         outer_.computations.checks[std::size_t(check->check)].computation = int(outer_.computations.list.size());
     });
   }
@@ -282,7 +282,7 @@ class LoopBody {
   bool is_stored_once(std::int64_t buffer) const {
     int at_top = 0, all = 0;
     const auto stores = [&](const Step& step) {
-      auto* store = std::get_if<program::Store>(&step.what);
+      auto* store = program::as_store(step);
       return store && store->buffer == buffer;
     };
     for (auto& step : steps_) at_top += stores(step);
@@ -358,12 +358,12 @@ class LoopBody {
     for (auto& step : steps) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
     std::unordered_set<std::int64_t> read;
     for (auto& step : steps) {
-      if (!std::holds_alternative<program::Store>(step.what)) return;
+      if (!program::as_store(step)) return;
       program::ExprWalk exprs;
       program::for_each_load(step, exprs, [&](Expr load) { read.insert(load.payload()); });
     }
     std::stable_partition(steps.begin(), steps.end(), [&](const Step& step) {
-      const std::int64_t buffer = std::get<program::Store>(step.what).buffer;
+      const std::int64_t buffer = program::as_store(step)->buffer;
       const int output = is_own(buffer) ? own(buffer).output : -1;
       return output < 0 || output >= states_ || read.count(buffer) > 0;
     });
@@ -478,7 +478,7 @@ class LoopBody {
   }
 
   void append(const Step& from, Steps& to) {
-    if (auto* fill = std::get_if<program::Fill>(&from.what)) {
+    if (auto* fill = program::as_fill(from)) {
       const Expr value = rebuild_(fill->value);
       const std::int64_t buffer = own(fill->buffer).mapped;
       to.push_back(nested(
@@ -489,7 +489,7 @@ class LoopBody {
           is_in_steps(own(fill->buffer).output) ? std::vector<Expr>{number_} : std::vector<Expr>{}));
       return;
     }
-    if (auto* store = std::get_if<program::Store>(&from.what); store && is_own(store->buffer)) {
+    if (auto* store = program::as_store(from); store && is_own(store->buffer)) {
       const LoopBuffer& memory = own(store->buffer);
       if (memory.output >= 0 && store->at.empty() && !is_traced(memory.output) && !memory.has_address) {
         const Expr value = rebuild_(store->value), var = outer_.declare.var(value.dtype());
@@ -505,7 +505,7 @@ class LoopBody {
       start(*loop);
     else
       program::for_each_expr(step, [&](Expr& expr) { expr = rebuild_(expr); });
-    if (auto* call = std::get_if<program::Call>(&step.what)) {
+    if (auto* call = program::as_call(step)) {
       for (auto& argument : call->arguments)
         if (auto* memory = std::get_if<program::BufferArgument>(&argument)) *memory = moved(*memory);
     } else {
@@ -515,7 +515,7 @@ class LoopBody {
         if (access.at && is_in_steps(memory.output)) access.at->insert(access.at->begin(), number_);
       });
     }
-    if (auto* let = std::get_if<program::Let>(&step.what)) note_name(let->var, let->value);
+    if (auto* let = program::as_let(step)) note_name(let->var, let->value);
     program::for_each_body(step, [&](Steps& body) {
       const Steps before = std::exchange(body, {});
       append(before, body);

@@ -90,8 +90,7 @@ class MemoryPlanner {
 
   void insert_allocations() {
     std::size_t checked = 0;
-    while (checked < program_.steps.size() && std::holds_alternative<program::Check>(program_.steps[checked].what))
-      ++checked;
+    while (checked < program_.steps.size() && program::as_check(program_.steps[checked]) != nullptr) ++checked;
     std::vector<std::vector<std::int64_t>> starting(program_.steps.size() + 1);
     for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
       if (is_untouched_result(b)) starting.back().push_back(std::int64_t(b));

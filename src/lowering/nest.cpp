@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lowering/computation.hpp"
+#include "program/steps.hpp"
 #include "program/substitute.hpp"
 
 namespace bitale::lowering {
@@ -60,7 +61,7 @@ class NestBuilder {
       find_dependencies(computation);
       insert(computation, id);
       if (const auto* opaque = computation.as<Opaque>())
-        if (auto* check = std::get_if<program::Check>(&opaque->step.what))
+        if (auto* check = program::as_check(opaque->step))
           if (given_.checks[std::size_t(check->check)].is_expected) expected_.push_back(id);
       for_each_result(
           computation, [&](std::int64_t buffer) { writers_[std::size_t(buffer)].push_back(id); },

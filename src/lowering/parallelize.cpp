@@ -116,7 +116,7 @@ class Parallelizer {
     loop = std::move(rest);
     mark(loop, of_rest, after);
     for (auto& step : accumulating) {
-      auto& nest = std::get<Loop>(step.what);
+      auto& nest = *program::as_loop(step);
       parallelize_columns(nest, Accesses(nest));
       after.push_back(std::move(step));
     }
@@ -130,7 +130,7 @@ class Parallelizer {
   }
 
   // ---- calls of functions ----
-  static bool calls_function(const Step& step) { return std::holds_alternative<program::Call>(step.what); }
+  static bool calls_function(const Step& step) { return program::as_call(step) != nullptr; }
 
   void parallelize_calls(Loop& loop, std::size_t at, Steps& after) {
     Loop combined = loop;
@@ -148,7 +148,7 @@ class Parallelizer {
   Steps combine_checks(Loop& loop) {
     Steps checks;
     for (auto& step : loop.body) {
-      auto* check = std::get_if<program::Check>(&step.what);
+      auto* check = program::as_check(step);
       if (!check) continue;
       const Expr all = declare_.var(DType::Bool);
       loop.carries.push_back({all, CarryKind::reduce, Combiner::bit_and});
@@ -254,7 +254,7 @@ class Parallelizer {
       return made.read;
     };
     for (auto& step : loop.body) {
-      auto* update = std::get_if<program::Update>(&step.what);
+      auto* update = program::as_update(step);
       if (update && is_carried(adding, update->var.payload())) {
         // A product is added with a single rounding: its factors are stored.
         const bool is_product = update->value.code() == Code::mul;
@@ -272,7 +272,7 @@ class Parallelizer {
           const Expr sum = declare_.var(carry.var.dtype());
           inner->carries.push_back({sum});
           for (auto& deep : inner->body)
-            if (auto* add = std::get_if<program::Update>(&deep.what); add && add->var == carry.var) add->var = sum;
+            if (auto* add = program::as_update(deep); add && add->var == carry.var) add->var = sum;
           sums.emplace_back(sum, carry.var);
         }
       }
@@ -385,7 +385,7 @@ class Parallelizer {
       return buffer;
     });
     program::visit_steps(steps, [&](Step& step) {
-      auto* call = std::get_if<program::Call>(&step.what);
+      auto* call = program::as_call(step);
       if (!call) return;
       for (auto& argument : call->arguments) {
         auto* memory = std::get_if<program::BufferArgument>(&argument);
@@ -413,7 +413,7 @@ class Parallelizer {
       }
       Steps kept;
       for (auto& deep : inner->body) {
-        auto* accumulate = std::get_if<program::Accumulate>(&deep.what);
+        auto* accumulate = program::as_add(deep);
         const std::int64_t own = program::operations(deep);
         const bool again = accumulate && 3 * own <= all && is_known_outside(accumulate->value, footprint);
         if (!accumulate || !adds_to_a_row(*accumulate, *inner, loop, footprint) || (!again && all < worth_storing)) {
@@ -444,7 +444,7 @@ class Parallelizer {
     Steps out;
     if (plain_operations(loop.body) < worth_storing) return out;
     for (auto& step : loop.body) {
-      auto* accumulate = std::get_if<program::Accumulate>(&step.what);
+      auto* accumulate = program::as_add(step);
       if (!accumulate || footprint.of(accumulate->buffer).list.size() != 1) continue;
       StoredTemporary made = store_temporary({loop.extent}, {loop.index}, accumulate->value);
       Loop adding{loop.index, loop.extent, {}, {}, loop.vector};
@@ -497,7 +497,7 @@ class Parallelizer {
     const Expr j = declare_.index("j", bands.size);
     const program::Substitution moved{{first->index.id(), bands.start + j}};
     for (auto& step : loop.body) {
-      auto& inner = std::get<Loop>(step.what);
+      auto& inner = *program::as_loop(step);
       program::substitute(inner.body, moved);
       inner.index = j;
       inner.extent = bands.size;
@@ -518,7 +518,7 @@ class Parallelizer {
       program::for_each_expr(step,
                              [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
       total = total + (program::operations(step) * (in_lanes ? 1 : scalar_weight) + calls * call_weight);
-      if (auto* call = std::get_if<program::Call>(&step.what)) total = total + flops_of(*call);
+      if (auto* call = program::as_call(step)) total = total + flops_of(*call);
       if (auto* loop = program::as_loop(step))
         total = total + known_bound(loop->extent) * work_of(loop->body, loop->vector);
     }

@@ -174,7 +174,7 @@ class Blocker {
     if (product) {
       group.rows = product->rows, group.row_length = product->result_step, group.bytes_of_row = product->bytes_of_row;
       group.is_stack = product->is_stack, group.is_vector = product->is_vector, group.by_product = true;
-      const std::int64_t result = memory(std::get<Call>(step.what), product->result_at).buffer;
+      const std::int64_t result = memory(*program::as_call(step), product->result_at).buffer;
       if (!is_new(result, at) || !add_product(group, at, *product, true)) return std::nullopt;
       return result;
     }
@@ -236,7 +236,7 @@ class Blocker {
 
   bool add_product(Group& group, std::size_t at, const RowProduct& product, bool is_first) {
     if (!lengths_.same(product.rows, group.rows) || product.is_stack != group.is_stack) return false;
-    const Call& call = std::get<Call>(program_.steps[at].what);
+    const Call& call = *program::as_call(program_.steps[at]);
     const BufferArgument &left = memory(call, product.left_at), &right = memory(call, product.right_at),
                          &result = memory(call, product.result_at);
     const auto is_written = [&](std::int64_t buffer) { return group.effects.writes(buffer); };
@@ -268,7 +268,7 @@ class Blocker {
   bool add_sum(Group& group, std::size_t at) {
     const auto sum = sum_over_rows(program_.steps[at], pool_);
     if (!sum || group.is_stack || group.is_vector || !lengths_.same(sum->rows, group.rows)) return false;
-    const Call& call = std::get<Call>(program_.steps[at].what);
+    const Call& call = *program::as_call(program_.steps[at]);
     const BufferArgument &left = memory(call, sum->left_at), &right = memory(call, sum->right_at),
                          &result = memory(call, sum->result_at);
     const auto& buffer = program_.buffers[std::size_t(result.buffer)];
@@ -342,7 +342,7 @@ class Blocker {
   }
   // Whether the loop accesses the buffer at its own index along the first axis throughout.
   bool is_by_row(std::int64_t buffer, std::size_t at) const {
-    return effects_[at].own_axes(buffer, std::get<Loop>(program_.steps[at].what).index) & 1;
+    return effects_[at].own_axes(buffer, program::as_loop(program_.steps[at])->index) & 1;
   }
 
   void join(Group& group, std::size_t at) {
@@ -369,22 +369,22 @@ class Blocker {
       if (group.sums.contains(at)) {
         const auto sum = sum_over_rows(step, pool_);
         // In one block, the product writes them; without rows there is none, though a block has at least one.
-        before.push_back(zeros(memory(std::get<Call>(step.what), sum->result_at).buffer, equal(in_block, rows)));
+        before.push_back(zeros(memory(*program::as_call(step), sum->result_at).buffer, equal(in_block, rows)));
         const auto first_of = [&](std::size_t factor, Expr distance) {
-          return narrowed.contains(memory(std::get<Call>(step.what), factor).buffer) ? Expr()
-                                                                                     : block * (in_block * distance);
+          return narrowed.contains(memory(*program::as_call(step), factor).buffer) ? Expr()
+                                                                                   : block * (in_block * distance);
         };
         step = part_of_sum(step, pool_, size, first_of(sum->left_at, sum->left_step),
                            first_of(sum->right_at, sum->right_step),
                            select(in_block < rows, pool_.integer(1), pool_.integer(0)));
-      } else if (auto* call = std::get_if<Call>(&step.what)) {
+      } else if (auto* call = program::as_call(step)) {
         const RowProduct product = *row_product(step, pool_);
         call->arguments[product.rows_at] = size;
         move_to_block(*call, product.left_at, product.left_step, block, in_block, narrowed);
         move_to_block(*call, product.right_at, product.right_step, block, in_block, narrowed);
         move_to_block(*call, product.result_at, product.result_step, block, in_block, narrowed);
       } else {
-        auto& loop = std::get<Loop>(step.what);
+        auto& loop = *program::as_loop(step);
         for (auto& carry : loop.carries)
           if (!defer(carry, loop, rows, deferred)) blocks.carries.push_back(carry);
         loop.carries.clear();
@@ -430,7 +430,7 @@ class Blocker {
   // and whose order does not depend on blocks.
   bool defer(const program::Carry& carry, Loop& loop, Expr rows, Steps& deferred) {
     const auto updates = [&](const Step& step) {
-      const auto* update = std::get_if<program::Update>(&step.what);
+      const auto* update = program::as_update(step);
       return update && update->var == carry.var;
     };
     std::size_t all = 0;
@@ -442,7 +442,7 @@ class Blocker {
     buffer.dtype = carry.var.dtype();
     buffer.shape = {rows};
     const std::int64_t stored = declare_.buffer(std::move(buffer));
-    const Expr value = std::get<program::Update>(found->what).value;
+    const Expr value = program::as_update(*found)->value;
     found->what = program::Store{stored, {loop.index}, value};
     const Expr at[] = {declare_.index("i", rows)};
     Step update{program::Update{carry.var, carry.combiner, pool_.load(stored, carry.var.dtype(), at)}};

@@ -1,6 +1,7 @@
 #include "lowering/row_products.hpp"
 
 #include "bitale/runtime/functions.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
@@ -17,7 +18,7 @@ struct Named {
   const Call* call = nullptr;
   const runtime::RuntimeFunction* row = nullptr;
 
-  explicit Named(const Step& step) : call(std::get_if<Call>(&step.what)) {
+  explicit Named(const Step& step) : call(program::as_call(step)) {
     if (call) row = runtime::find_function(call->function);
   }
   runtime::ProductKind product() const { return row ? row->product : runtime::ProductKind::none; }

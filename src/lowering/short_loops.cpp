@@ -82,7 +82,7 @@ class ShortLoops {
   void carry_sums(Loop& loop, const std::set<std::int64_t>& sums, Steps& after) {
     std::map<std::uint32_t, Expr> carried;  // by the load of the element
     for (auto& step : loop.body) {
-      const auto* add = std::get_if<Accumulate>(&step.what);
+      const auto* add = program::as_add(step);
       if (!add || !sums.contains(add->buffer)) continue;
       const bool moves = std::any_of(add->at.begin(), add->at.end(), [&](Expr at) {
         return program::any_within(

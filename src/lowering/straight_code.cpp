@@ -93,11 +93,11 @@ void StraightCode::set(std::int64_t buffer, const std::vector<Expr>& at, Expr va
 }
 
 void StraightCode::append(Step step, Steps& to) {
-  if (auto* store = std::get_if<program::Store>(&step.what); store && chosen_.contains(store->buffer)) {
+  if (auto* store = program::as_store(step); store && chosen_.contains(store->buffer)) {
     for (auto& index : store->at) index = program::substitute(index, renamed_);
     return set(store->buffer, store->at, promoted(store->value), to);
   }
-  if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
+  if (auto* add = program::as_add(step); add && chosen_.contains(add->buffer)) {
     for (auto& index : add->at) index = program::substitute(index, renamed_);
     const Expr before = promoted(element_of(add->buffer, add->at));
     return set(add->buffer, add->at, combined(add->combiner, before, promoted(add->value)), to);

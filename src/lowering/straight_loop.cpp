@@ -56,7 +56,7 @@ class WorkOf {
       work_.has_reductions |= !loop->carries.empty();
       add(loop->body, times * loop->extent.payload());
     } else {
-      work_.has_reductions |= times > 1 && std::holds_alternative<program::Accumulate>(step.what);
+      work_.has_reductions |= times > 1 && program::as_add(step);
     }
   }
   // Several loops that read an element read it once in straight code, so they count once.

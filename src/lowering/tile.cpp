@@ -66,15 +66,14 @@ class Tiler {
     std::vector<Expr> transposed;
     program::ExprWalk walk;
     for (auto& step : inner->body) {
-      const auto* store = std::get_if<program::Store>(&step.what);
+      const auto* store = program::as_store(step);
       if (!store) return false;
       program::for_each_load(step, walk, [&](Expr load) {
         if (is_transposed(load, outer.index, inner->index)) transposed.push_back(load);
       });
     }
     for (auto& step : inner->body)
-      std::erase_if(transposed,
-                    [&](Expr load) { return load.payload() == std::get<program::Store>(step.what).buffer; });
+      std::erase_if(transposed, [&](Expr load) { return load.payload() == program::as_store(step)->buffer; });
     if (transposed.empty()) return false;
 
     const Strips across(declare_, "it", outer.extent, pool_.integer(height));

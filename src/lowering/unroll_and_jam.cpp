@@ -72,7 +72,7 @@ class Jammer {
   static bool updates(const Steps& steps, const std::vector<program::Carry>& carries) {
     bool found = false;
     program::visit_steps(steps, [&](const Step& step) {
-      const auto* update = std::get_if<program::Update>(&step.what);
+      const auto* update = program::as_update(step);
       found |=
           update && std::any_of(carries.begin(), carries.end(), [&](auto& carry) { return carry.var == update->var; });
     });
@@ -117,9 +117,9 @@ class Jammer {
   bool jam(Steps& steps, Expr extent, bool with_scatters) {
     Steps unrolled;
     for (auto& step : steps) {
-      const auto* fill = std::get_if<program::Fill>(&step.what);
+      const auto* fill = program::as_fill(step);
       if (long_extent(step) == extent)
-        unroll(without_rest(std::get<Loop>(step.what), unrolled), unrolled);
+        unroll(without_rest(*program::as_loop(step), unrolled), unrolled);
       else if (fill && is_row(fill->buffer, extent) && is_reduced_into(steps, fill->buffer, extent))
         unrolled.push_back(filling(*fill, extent));
       else
@@ -214,7 +214,7 @@ class Jammer {
         });
       });
       for (auto& step : body) {
-        if (auto* update = std::get_if<program::Update>(&step.what); update && carried.contains(update->var.id())) {
+        if (auto* update = program::as_update(step); update && carried.contains(update->var.id())) {
           const Expr value = program::substitute(update->value, by), sum = declare_.var(value.dtype());
           to.push_back({program::Let{sum, program::combine(update->combiner, carried.at(update->var.id()), value)}});
           carried[update->var.id()] = by[update->var.id()] = sum;

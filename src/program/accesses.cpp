@@ -40,7 +40,7 @@ void Accesses::add(const Step& step, int level) {
       note(expr.payload(), std::move(load));
     });
   });
-  if (const auto* call = std::get_if<Call>(&step.what)) {
+  if (const auto* call = as_call(step)) {
     for (auto& argument : call->arguments)
       if (const auto* memory = std::get_if<BufferArgument>(&argument)) {
         ElementAccess block{.kind = memory->kind, .reach = Reach::runtime_call, .level = level};
@@ -48,7 +48,7 @@ void Accesses::add(const Step& step, int level) {
         note(memory->buffer, std::move(block));
       }
   } else {
-    const auto* sum = std::get_if<Accumulate>(&step.what);
+    const auto* sum = as_add(step);
     for_each_access(step, [&](const Access& access) {
       ElementAccess own{.kind = access.kind, .reach = access.reach, .level = level};
       if (sum) own.combiner = sum->combiner;

@@ -36,7 +36,7 @@ int step_with_index_runs(const Program& program, const Loop& loop) {
   constexpr int none = -1;
   if (loop.lane_order) {
     const auto is_by_runs = [](const Step& step) {
-      const auto* accumulate = std::get_if<Accumulate>(&step.what);
+      const auto* accumulate = as_add(step);
       return accumulate && accumulate->by_runs;
     };
     const auto found = std::ranges::find_if(loop.body, is_by_runs);
@@ -45,7 +45,7 @@ int step_with_index_runs(const Program& program, const Loop& loop) {
   if (std::ranges::any_of(loop.carries, [](auto& carry) { return carry.kind == CarryKind::prefix; })) return none;
   std::unordered_map<std::uint32_t, int> adding;  // offset -> the first step that accumulates at it
   for (std::size_t k = 0; k < loop.body.size(); ++k)
-    if (auto* accumulate = std::get_if<Accumulate>(&loop.body[k].what))
+    if (auto* accumulate = as_add(loop.body[k]))
       if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at);
           offset.defined() && is_looked_up(offset, loop.index))
         adding.try_emplace(offset.id(), int(k));
@@ -77,15 +77,15 @@ void choose_orders(const Program& program, Loop& loop) {
   const int runs = step_with_index_runs(program, loop);
   loop.lane_order = lane_order_of(loop);
   if (runs < 0) return;
-  const Expr chosen = offset(std::get<Accumulate>(loop.body[std::size_t(runs)].what));
+  const Expr chosen = offset(*as_add(loop.body[std::size_t(runs)]));
   for (auto& step : loop.body)
-    if (auto* accumulate = std::get_if<Accumulate>(&step.what); accumulate && !accumulate->at.empty())
+    if (auto* accumulate = as_add(step); accumulate && !accumulate->at.empty())
       accumulate->by_runs |= offset(*accumulate) == chosen;
 }
 
 Expr index_runs_of(const Program& program, const Loop& loop) {
   if (loop.schedule.runs_of < 0) return {};
-  const auto& step = std::get<Accumulate>(loop.body[std::size_t(loop.schedule.runs_of)].what);
+  const auto& step = *as_add(loop.body[std::size_t(loop.schedule.runs_of)]);
   return offset_of(program, step.buffer, step.at);
 }
 

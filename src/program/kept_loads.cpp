@@ -17,7 +17,7 @@ KeptLoads::KeptLoads(const Program& program) {
   };
   visit_steps(program.steps, [&](const Step& step) {
     for_each_expr(step, [&](const Expr& root) { note_loads(root); });
-    if (const auto* allocate = std::get_if<Allocate>(&step.what))
+    if (const auto* allocate = as_allocate(step))
       for (auto& length : program.buffers[std::size_t(allocate->buffer)].shape) note_loads(length);
     for_each_access(step, [&](const Access& access) {
       if (access.writes() && loaded.contains(access.buffer))

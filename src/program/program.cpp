@@ -80,8 +80,8 @@ class Printer {
     for (auto& step : program_.steps)
       for_each_buffer(step, [&](std::int64_t buffer) { unallocated[std::size_t(buffer)] = is_temporary(buffer); });
     for (auto& step : program_.steps) {
-      if (auto* allocate = std::get_if<Allocate>(&step.what)) unallocated[std::size_t(allocate->buffer)] = false;
-      if (auto* host = std::get_if<HostCall>(&step.what))
+      if (auto* allocate = as_allocate(step)) unallocated[std::size_t(allocate->buffer)] = false;
+      if (auto* host = as_host_call(step))
         for (auto buffer : host->outputs) unallocated[std::size_t(buffer)] = false;
     }
     for (std::size_t b = 0; b < unallocated.size(); ++b)

@@ -47,6 +47,26 @@ auto* as_loop(S& step) {
       });
 }
 
+// The step as one of another kind, or null: for passes that treat one kind of step, and leave all others alone.
+template <class Kind>
+struct AsKind {
+  template <AnyStep S>
+  auto* operator()(S& step) const {
+    return std::get_if<Kind>(&step.what);
+  }
+};
+inline constexpr AsKind<Store> as_store;
+inline constexpr AsKind<Accumulate> as_add;
+inline constexpr AsKind<Let> as_let;
+inline constexpr AsKind<Update> as_update;
+inline constexpr AsKind<Allocate> as_allocate;
+inline constexpr AsKind<Fill> as_fill;
+inline constexpr AsKind<Call> as_call;
+inline constexpr AsKind<Check> as_check;
+inline constexpr AsKind<HostCall> as_host_call;
+inline constexpr AsKind<Next> as_next;
+inline constexpr AsKind<If> as_if;
+
 // Whether the IR allows a step in a loop; the verifier enforces it. Loops may only contain steps that emitters can
 // repeat; memory is allocated, and the host called, at the top level.
 inline bool may_be_in_loop(const Step& step) {

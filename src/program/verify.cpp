@@ -178,7 +178,7 @@ class Verifier {
       fail("a loop whose iterations count in order is in chunks");
     const bool has_order = s.vector && s.lane_order;
     for (auto& step : s.body)
-      if (const auto* sum = std::get_if<Accumulate>(&step.what); sum && sum->by_runs && !has_order)
+      if (const auto* sum = as_add(step); sum && sum->by_runs && !has_order)
         fail("runs of equal indices in a loop without an order of additions");
     if (s.vector)
       for (auto& step : s.body)

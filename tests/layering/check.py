@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each part of the sources includes only headers of itself and of lower parts, and that external libraries
-are used only in the permitted folders.
+"""Checks that each part of the sources includes only headers of itself and of lower parts, that external libraries are
+used only in the permitted folders, and that kinds of steps are told apart in one place.
 
 Usage: check.py CHECKOUT
 """
@@ -70,6 +70,11 @@ DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 
+# All other parts ask what a step is by name.
+STEPS = "src/program/"
+KINDS = "Store|Accumulate|Let|Update|Loop|Allocate|Fill|Call|Check|HostCall|Next|If"
+KIND_TEST = re.compile(rf"\b(get_if|holds_alternative|get)<(program::)?({KINDS})>")
+
 
 def part_of_file(file):
     """The part to which a file of the checkout belongs, or None for the umbrella header."""
@@ -102,6 +107,10 @@ def part_of_include(root, file, name, quoted):
     return ""
 
 
+def line_of(file, text, match):
+    return f"{file}:{text.count(chr(10), 0, match.start()) + 1}"
+
+
 def check_file(root, file):
     mine = part_of_file(file)
     public = file.startswith("include/")
@@ -117,9 +126,15 @@ def check_file(root, file):
         first = INCLUDE.search(text)
         if first is None or first[2] != FIRST:
             yield f"{file}: its first include is not {FIRST}"
+    if not file.startswith(STEPS):
+        for match in KIND_TEST.finditer(text):
+            yield (
+                f"{line_of(file, text, match)}: a kind of step is told by get_if or its like; ask by"
+                f" as_store, as_add, ... or match (program/steps.hpp)"
+            )
     for match in INCLUDE.finditer(text):
         name, quoted = match[2], match[1] == '"'
-        where = f"{file}:{text.count(chr(10), 0, match.start()) + 1}"
+        where = line_of(file, text, match)
         for pattern, what, folders in OUTSIDE:
             if re.match(pattern, name) and not any(file.startswith(folder) for folder in folders):
                 yield f"{where}: <{name}>: {what} belongs in {' and '.join(folders)} only"

@@ -85,6 +85,18 @@ class Layering(unittest.TestCase):
             "src/codegen/llvm/bad.cpp", '"codegen/c/emit.hpp"', "must not include codegen/c/"
         )
 
+    def test_kinds_of_steps_are_told_apart_in_program(self):
+        asks = "auto* s = std::get_if<program::Store>(&step.what);\n"
+        found = complaints(files={"src/lowering/a.cpp": asks, "src/program/b.cpp": asks})
+        self.assertEqual(len(found), 1)
+        self.assertIn("src/lowering/a.cpp:1: a kind of step is told by get_if", found[0])
+        for other in (
+            "std::get<Loop>(step.what).body;",
+            "std::holds_alternative<program::If>(step.what);",
+        ):
+            self.assertEqual(len(complaints(files={"src/codegen/a.cpp": other})), 1)
+        self.assertEqual(complaints(files={"src/link/a.cpp": "std::get<Expr>(argument);"}), [])
+
     def test_external_libraries(self):
         self.assert_refused("src/link/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/codegen/c/bad.cpp", "<llvm-c/Core.h>", "LLVM")

@@ -33,7 +33,7 @@ void Emitter::count_uses() {
   };
   program::visit_steps(program_.steps, [&](const program::Step& step) {
     program::for_each_expr(step, use);
-    if (auto* allocate = std::get_if<program::Allocate>(&step.what))
+    if (auto* allocate = program::as_allocate(step))
       for (auto& length : buffer(allocate->buffer).shape) use(length);
   });
 }

@@ -5,6 +5,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "program/index_runs.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen::c {
 
@@ -22,7 +23,7 @@ bool Emitter::needs_lanes(const program::Loop& loop) const {
   if (!loop.vector) return false;
   if (loop.schedule.runs_of >= 0) return true;
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
-    auto* update = std::get_if<program::Update>(&step.what);
+    auto* update = program::as_update(step);
     return update && !update->position_var.defined() && is_float(update->var.dtype()) &&
            !prefixes_.count(update->var.payload());
   });
@@ -53,7 +54,7 @@ void Emitter::start_groups(const program::Loop& loop) {
   const Expr groups = index_runs_of(program_, loop);
   if (!groups.defined()) return;
   for (auto& step : loop.body) {
-    auto* sum = std::get_if<program::Accumulate>(&step.what);
+    auto* sum = program::as_add(step);
     if (!sum || !is_float(buffer(sum->buffer).dtype) || offset_of(program_, sum->buffer, sum->at) != groups) continue;
     const Terms terms{names_.take("offsets"), names_.take("terms")};
     const int slots = loop.schedule.lanes * loop.schedule.accumulators;
@@ -69,7 +70,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   const int depth = levels_.back().depth, slots = schedule.lanes * schedule.accumulators;
   std::vector<LaneArray> arrays;
   for (auto& step : loop.body) {
-    auto* update = std::get_if<program::Update>(&step.what);
+    auto* update = program::as_update(step);
     if (!update || update->position_var.defined() || !is_float(update->var.dtype()) ||
         prefixes_.count(update->var.payload()))
       continue;
@@ -108,7 +109,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   close_level();
   line("  }");
   for (auto& step : loop.body) {
-    auto* sum = std::get_if<program::Accumulate>(&step.what);
+    auto* sum = program::as_add(step);
     const auto terms = sum ? terms_.find(sum) : terms_.end();
     if (terms == terms_.end()) continue;
     line(cat("  ", support_.use("bt_add_runs", buffer(sum->buffer).dtype), "(", data_name(sum->buffer), ", ",

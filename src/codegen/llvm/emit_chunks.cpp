@@ -23,9 +23,8 @@ constexpr std::int64_t widest_vector = 128;  // bytes of 16 lanes
 constexpr std::int64_t simple_granule = 64;  // iterations: chunks of the narrowest elements begin at cache lines
 
 bool updates_in_lanes(const program::Loop& loop) {
-  return loop.vector && std::any_of(loop.body.begin(), loop.body.end(), [](const program::Step& step) {
-           return std::holds_alternative<program::Update>(step.what);
-         });
+  return loop.vector && std::any_of(loop.body.begin(), loop.body.end(),
+                                    [](const program::Step& step) { return program::as_update(step) != nullptr; });
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ void Emitter::leave_partial(std::int64_t var, std::size_t copy, LLVMTypeRef kind
 void Emitter::leave_accumulators(const program::Loop& loop, int lanes, const std::vector<Accumulators>& accumulators) {
   std::unordered_set<std::int64_t> done;
   for (auto& step : loop.body) {
-    auto* update = std::get_if<program::Update>(&step.what);
+    auto* update = program::as_update(step);
     if (!update || !done.insert(update->var.payload()).second) continue;
     const bool is_sum = update->combiner == Combiner::add && is_float(update->var.dtype());
     const auto leave = [&](Expr var, std::size_t copy) {
@@ -232,7 +231,7 @@ void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks, 
   std::unordered_set<std::int64_t> done;
   std::vector<const program::Update*> updates;
   for (auto& step : loop.body)
-    if (auto* update = std::get_if<program::Update>(&step.what); update && done.insert(update->var.payload()).second)
+    if (auto* update = program::as_update(step); update && done.insert(update->var.payload()).second)
       if (update->combiner != Combiner::add || !is_float(update->var.dtype())) updates.push_back(update);
   if (updates.empty()) return;
   for_each_chunk(chunks, [&](Value chunk) {

@@ -74,7 +74,7 @@ std::vector<Emitter::Value> Emitter::interleaved(const std::vector<std::vector<V
 
 // Returns how many steps these are; 0 if the first is no such store.
 std::size_t Emitter::emit_interleaved(std::span<const program::Step> steps) {
-  const auto* first = lanes_ && !lanes_->mask ? std::get_if<Store>(&steps[0].what) : nullptr;
+  const auto* first = lanes_ && !lanes_->mask ? program::as_store(steps[0]) : nullptr;
   if (!first) return 0;
   const program::Buffer& buffer = program_.buffers[std::size_t(first->buffer)];
   const auto row = buffer.dtype == DType::Bool ? std::nullopt : place_in_row(buffer, *first);
@@ -84,7 +84,7 @@ std::size_t Emitter::emit_interleaved(std::span<const program::Step> steps) {
   std::vector<const Store*> stores(length);
   program::ExprWalk walk;
   for (auto& step : steps.first(length)) {
-    const auto* store = std::get_if<Store>(&step.what);
+    const auto* store = program::as_store(step);
     if (!store || store->buffer != first->buffer) return 0;
     const auto place = place_in_row(buffer, *store);
     if (!place || place->axes != row->axes || stores[std::size_t(place->position)] ||

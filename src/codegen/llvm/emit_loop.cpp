@@ -4,6 +4,7 @@
 #include "codegen/llvm/emit.hpp"
 #include "codegen/schedule.hpp"
 #include "program/lane_order.hpp"
+#include "program/steps.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
@@ -14,7 +15,7 @@ constexpr std::size_t large_body = 400;  // expressions: larger bodies are emitt
 
 bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& prefixes) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
-    auto* update = std::get_if<program::Update>(&step.what);
+    auto* update = program::as_update(step);
     return update && !prefixes.contains(update->var.payload());
   });
 }
@@ -188,7 +189,7 @@ std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loo
     l_.BuildStore(builder_, start_of_lanes(combiner, var.dtype(), lanes), memory);
   };
   for (auto& step : loop.body)
-    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_prefix(update->var))
+    if (auto* update = program::as_update(step); update && !is_prefix(update->var))
       for (auto& each : accumulators) {
         if (update->position_var.defined() &&
             &each != &accumulators[0]) {  // an extreme and its index are shared by all
@@ -305,7 +306,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
 void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Accumulators>& accumulators) {
   std::unordered_set<std::int64_t> done;
   for (auto& step : loop.body) {
-    auto* update = std::get_if<program::Update>(&step.what);
+    auto* update = program::as_update(step);
     if (!update || is_prefix(update->var) || !done.insert(update->var.payload()).second) continue;
     if (update->position_var.defined()) {
       combine_arg_reduce(*update, count, accumulators);

@@ -5,6 +5,7 @@
 
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -68,7 +69,7 @@ Emitter::Value Emitter::emit_outlined(const std::string& name, LLVMTypeRef funct
   numbers_ = l_.GetParam(function_, 1);
   const Value context = l_.GetParam(function_, 2);
   const program::Step& step = program_.steps[0];
-  const auto& loop = std::get<program::Loop>(step.what);
+  const auto& loop = *program::as_loop(step);
   nest_.begin(step);
   for (std::size_t k = 0; k < values.size(); ++k) {
     const DType dtype = values[k].dtype();

@@ -3,6 +3,7 @@
 
 #include "codegen/llvm/emit.hpp"
 #include "codegen/schedule.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -26,8 +27,7 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start
   };
   std::vector<Sum> sums;
   for (auto& step : loop.body)
-    if (auto* update = std::get_if<program::Update>(&step.what);
-        update && !is_prefix(update->var) && is_float_sum(*update)) {
+    if (auto* update = program::as_update(step); update && !is_prefix(update->var) && is_float_sum(*update)) {
       if (std::any_of(sums.begin(), sums.end(), [&](const Sum& s) { return s.var == update->var; })) continue;
       LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
       resume(entry_);

@@ -29,7 +29,7 @@ const program::Loop* accumulated_columns(const Emitter& emitter, const program::
   const auto is_row = [&](program::Expr expr) { fits &= !(expr == rows.index); };
   indices(columns->extent, is_row);
   for (auto& step : columns->body) {
-    const auto* accumulate = std::get_if<program::Accumulate>(&step.what);
+    const auto* accumulate = program::as_add(step);
     if (!accumulate) return nullptr;
     for (auto& at : accumulate->at) indices(at, is_row);
     values(accumulate->value, [&](program::Expr expr) {

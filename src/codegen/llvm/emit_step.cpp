@@ -163,7 +163,7 @@ void Emitter::emit(const program::Allocate& step) {
 std::size_t Emitter::emit_alike(std::span<const program::Step> steps) {
   if (target_.memory_is_given) return 0;
   const auto temporary = [&](std::size_t i) -> const program::Buffer* {
-    const auto* allocate = i < steps.size() ? std::get_if<program::Allocate>(&steps[i].what) : nullptr;
+    const auto* allocate = i < steps.size() ? program::as_allocate(steps[i]) : nullptr;
     if (!allocate) return nullptr;
     const program::Buffer& buffer = program_.buffers[std::size_t(allocate->buffer)];
     return buffer.role == program::Role::temporary && !buffer.on_stack ? &buffer : nullptr;

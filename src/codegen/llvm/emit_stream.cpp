@@ -7,6 +7,7 @@
 
 #include "codegen/llvm/emit.hpp"
 #include "codegen/schedule.hpp"
+#include "program/steps.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
@@ -24,8 +25,7 @@ Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Valu
   if (streamed.empty()) return nullptr;
   std::vector<const program::Store*> stores;
   for (auto& step : loop.body)
-    if (auto* store = std::get_if<program::Store>(&step.what); std::ranges::count(streamed, store->buffer))
-      stores.push_back(store);
+    if (auto* store = program::as_store(step); std::ranges::count(streamed, store->buffer)) stores.push_back(store);
   lanes.start = from;
   lanes_ = &lanes;
   Value yes = nullptr, ahead = nullptr;

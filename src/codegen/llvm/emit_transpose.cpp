@@ -110,7 +110,7 @@ class TransposingCopies final : public LoopStrategy {
   bool emit(Emitter& emitter, const program::Loop& rows) override {
     const program::Loop* columns = only_loop(rows.body);
     if (!columns || !columns->prefetch_distance || !rows.carries.empty() || !columns->carries.empty()) return false;
-    const auto* store = columns->body.size() == 1 ? std::get_if<program::Store>(&columns->body[0].what) : nullptr;
+    const auto* store = columns->body.size() == 1 ? program::as_store(columns->body[0]) : nullptr;
     if (!store || store->value.code() != Code::load || store->at.size() != 2) return false;
     if (!(store->at[0] == rows.index) || !(store->at[1] == columns->index)) return false;
     if (emitter.program().buffers[std::size_t(store->buffer)].role != program::Role::temporary) return false;
