@@ -12,6 +12,7 @@
 #include <set>
 
 #include "bitale/runtime/functions.hpp"
+#include "lowering/costs.hpp"
 #include "lowering/fuse_loops.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
@@ -29,17 +30,13 @@ using program::Role;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t min_batch = 16;  // if the length is constant
-constexpr std::int64_t min_rows = 4, max_rows = 7;
-constexpr std::int64_t worth_rows = 400;         // expressions that they would be as scalars
-constexpr std::int64_t max_copied = 4096;        // elements of an input
-constexpr std::int64_t max_outside_steps = 600;  // the same for loops outside the steps of a scan
+using namespace costs::scans;
 
 // What the lanes are: elements of a batch, or rows of small matrices, all of which fit into one vector.
 enum class Over { batch, rows };
 
 bool is_over(Over what, Expr extent) {
-  if (what == Over::batch) return !extent.is_constant() || extent.payload() >= min_batch;
+  if (what == Over::batch) return !extent.is_constant() || extent.payload() >= costs::shortest_long;
   return extent.is_constant() && extent.payload() >= min_rows && extent.payload() <= max_rows;
 }
 

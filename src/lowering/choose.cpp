@@ -1,18 +1,15 @@
 // Choice: decides which values are stored. All others are inlined into their readers, which is fusion. A value is
-// stored if a reader needs it in memory, or if its cost reaches materialize_threshold and it would be computed more
+// stored if a reader needs it in memory, or if its cost reaches a threshold and it would be computed more
 // than once. Values that turn out to be stored and read in one loop cost nothing (forward.cpp), so the choice may be
 // generous.
 #include <algorithm>
 
+#include "lowering/costs.hpp"
 #include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
 
-namespace {
-constexpr int deepest = 60;  // inlining deeper than this makes loops too large
-constexpr int named = 256;   // a scalar of this cost with several readers becomes a variable
-constexpr int cost_limit = 1 << 20;
-}  // namespace
+using namespace costs::choose;
 
 void Definitions::choose_stores() {
   // Counts readers, seen through permutations, from the outputs backwards.
@@ -47,7 +44,7 @@ void Definitions::choose(const Variable& variable) {
     const Value& source = value_of(input);
     const bool inlined = source.rule && source.buffer < 0 && !source.scalar.defined();
     if (!inlined) continue;
-    value.cost = std::min(cost_limit, value.cost + source.cost);
+    value.cost = std::min(largest, value.cost + source.cost);
     value.depth = std::max(value.depth, source.depth + 1);
   }
   if (variable.storage().ndim() == 0) {
@@ -65,7 +62,7 @@ void Definitions::choose(const Variable& variable) {
   }
   const bool recomputed = value.uses > 1 || value.expanded;
   const bool is_view = value.permuted_from.defined();
-  if (!value.wanted && value.depth < deepest && (is_view || value.cost < materialize_threshold || !recomputed)) return;
+  if (!value.wanted && value.depth < deepest && (is_view || value.cost < materialize || !recomputed)) return;
   if (!value.segments.empty()) return store_segments(variable);
   value.buffer = result_buffer(variable);
   builders_[variable.owner().node()].push_back([this, buffer = value.buffer, rule = value.rule, shape = value.shape] {

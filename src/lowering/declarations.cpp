@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
+#include "lowering/costs.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
-
-namespace {
-constexpr int deepest_range = 16;
-}  // namespace
 
 Declarations::Declarations(program::Program& program)
     : program_(program),
@@ -82,7 +79,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Declarations::range_of(Expr
     if (!extent.is_constant()) return {};
     return std::pair(std::int64_t(0), std::max<std::int64_t>(extent.payload() - 1, 0));
   }
-  if (depth == deepest_range || (index.code() != Code::add && index.code() != Code::sub)) return {};
+  if (depth == costs::nest::deepest_range || (index.code() != Code::add && index.code() != Code::sub)) return {};
   const auto a = range_of(index.argument(0), depth + 1), b = range_of(index.argument(1), depth + 1);
   if (!a || !b) return {};
   if (index.code() == Code::add) return std::pair(a->first + b->first, a->second + b->second);

@@ -1,5 +1,6 @@
 // Definition: every op declares its outputs; their lengths become int64 expressions.
 #include "lowering/definitions.hpp"
+#include "lowering/costs.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -255,7 +256,7 @@ void Definitions::element(int output, ElementRule rule, int cost) {
   Value& value = values_[&node_->outputs[std::size_t(output)]];
   value.rule = bound(std::move(rule));
   value.own_cost = cost;
-  if (cost >= materialize_threshold && node_->op->elementwise()) ++expensive_calls_[node_->op->kind()];
+  if (cost >= costs::choose::materialize && node_->op->elementwise()) ++expensive_calls_[node_->op->kind()];
 }
 
 void Definitions::permute(int output, int input, std::span<const int> order) {

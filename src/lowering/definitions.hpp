@@ -24,8 +24,6 @@ namespace bitale::lowering {
 
 using program::ExprPool;
 
-constexpr int materialize_threshold = 16;  // an element of this cost is worth a store and a load
-
 // One segment of a value that consists of segments along one axis.
 struct Segment {
   Expr start, extent;
@@ -184,7 +182,7 @@ class Definitions final : public Lowering {
   };
   std::map<FunctionKey, FunctionCall> functions_;  // of the outermost graph: shared by all
   std::unordered_map<std::uint32_t, std::size_t>
-      expensive_calls_;           // elementwise ops whose cost reaches materialize_threshold, by kind: how often
+      expensive_calls_;           // elementwise ops that are worth a store, by kind: how often
   std::vector<Expr> parameters_;  // what `in` returns while a function is being created
 
   // ---- values in segments (concat_segments.cpp) ----

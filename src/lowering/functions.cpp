@@ -3,19 +3,16 @@
 // computes from parameters in place of its inputs. Constants are part of the function, since expansions make use of
 // them.
 #include "bitale/core/text.hpp"
+#include "lowering/costs.hpp"
 #include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
 
-namespace {
-constexpr std::size_t max_expanded = 100;
-}  // namespace
-
 bool Definitions::is_called(const Variable& variable, const Value& value) const {
-  if (value.own_cost < materialize_threshold || !variable.has_owner() || !variable.owner_op()->elementwise())
+  if (value.own_cost < costs::choose::materialize || !variable.has_owner() || !variable.owner_op()->elementwise())
     return false;
   const auto applied = expensive_calls_.find(variable.owner_op()->kind());
-  return applied != expensive_calls_.end() && applied->second > max_expanded;
+  return applied != expensive_calls_.end() && applied->second > costs::choose::max_expanded;
 }
 
 Expr Definitions::called(const Variable& variable, const Value& value, Index at) {

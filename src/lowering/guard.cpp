@@ -5,6 +5,7 @@
 // condition in strips first, where lanes run together.
 #include <algorithm>
 
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/strips.hpp"
 #include "program/accesses.hpp"
@@ -125,10 +126,10 @@ class Guard {
   // for j in n: if c(j): ... becomes a loop over strips; in one, `found` is whether any of its elements satisfies c.
   void look_in_strips(Expr condition, Loop& loop) {
     const Expr n = loop.extent, old = loop.index;
-    std::int64_t strip = 32;
+    std::int64_t strip = costs::strips::usual;
     if (n.is_constant()) {
       if (n.payload() < 2 * strip) return;
-      for (std::int64_t even = 24; even <= 64; even += 8)
+      for (std::int64_t even = costs::strips::shortest; even <= costs::strips::longest; even += costs::strips::step)
         if (n.payload() % even == 0) strip = even;
     }
     const Expr whole = program_.pool->integer(strip);

@@ -12,6 +12,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
+#include "lowering/costs.hpp"
 #include "lowering/definitions.hpp"
 #include "lowering/passes.hpp"
 #include "program/accesses.hpp"
@@ -595,7 +596,6 @@ namespace {
 // Whether some state has a few numbers for each element of a batch, and all others are like it or have few numbers in
 // total.
 bool has_batch(const InnerLoop& loop) {
-  constexpr std::int64_t least = 16, max_in_row = 32, few = 64;
   const auto count = [](std::span<const std::int64_t> shape) {
     std::int64_t numbers = 1;
     for (auto length : shape) numbers = numbers < 0 || length < 0 ? -1 : numbers * length;
@@ -605,10 +605,10 @@ bool has_batch(const InnerLoop& loop) {
   for (auto& state : loop.inputs.subspan(std::size_t(loop.sequences), std::size_t(loop.states))) {
     if (!as_tensor(state.type())) return false;
     const std::span<const std::int64_t> shape = state.static_shape();
-    if (const auto all = count(shape); all >= 0 && all <= few) continue;
+    if (const auto all = count(shape); all >= 0 && all <= costs::scans::few_numbers) continue;
     const auto numbers = count(shape.subspan(1));
-    const std::int64_t most = shape.size() > 2 ? few : max_in_row;
-    if (numbers < 0 || numbers > most || (shape[0] >= 0 && shape[0] < least)) return false;
+    const std::int64_t most = shape.size() > 2 ? costs::scans::few_numbers : costs::scans::max_in_row;
+    if (numbers < 0 || numbers > most || (shape[0] >= 0 && shape[0] < costs::shortest_long)) return false;
     found |= shape.size() > 1;
   }
   return found;

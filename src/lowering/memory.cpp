@@ -5,6 +5,7 @@
 #include <functional>
 #include <queue>
 
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
@@ -16,8 +17,6 @@ using program::Step;
 using program::Steps;
 
 constexpr int never = -1;
-// The limits of a call's stack use for temporaries: for each, and in total.
-constexpr std::int64_t max_bytes_each = 1024, max_bytes = 16 * 1024;
 
 struct LiveRange {
   int first = never, last = never;
@@ -136,12 +135,12 @@ class MemoryPlanner {
   }
 
   void choose_stack() {
-    std::int64_t left = max_bytes;
+    std::int64_t left = costs::memory::max_bytes;
     for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
       program::Buffer& buffer = program_.buffers[b];
       if (!allocated(b) || buffer.role != program::Role::temporary || buffer.per_worker) continue;
       const auto bytes = program::constant_bytes(buffer);
-      if (!bytes || *bytes > std::min(left, max_bytes_each)) continue;
+      if (!bytes || *bytes > std::min(left, costs::memory::max_bytes_each)) continue;
       buffer.on_stack = true;
       left -= *bytes;
     }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lowering/computation.hpp"
+#include "lowering/costs.hpp"
 #include "program/steps.hpp"
 #include "program/substitute.hpp"
 
@@ -15,9 +16,6 @@ namespace {
 
 using program::Step;
 using program::Steps;
-
-constexpr std::size_t largest_nest = 4000;  // expressions in one nest: beyond, LLVM's time grows faster than the gain
-constexpr std::size_t look_back = 64;       // how many items are tried before a new loop is opened
 
 struct Nest;
 struct Item {
@@ -169,16 +167,15 @@ class NestBuilder {
   bool can_join(const Item& item, const Elements& elements, const Axis& axis) const {
     if (!item.nest) return false;
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
-    if (item.nest->size + size_ > largest_nest) return false;
+    if (item.nest->size + size_ > costs::nest::largest) return false;
     return std::all_of(item.computations.begin(), item.computations.end(),
                        [&](int id) { return !depends_[std::size_t(id)] || is_only_at(elements, id, axis.index); });
   }
 
-  // The first position in `list` after everything that the computation needs; the search goes back `look_back` items at
-  // most.
+  // The first position in `list` after everything that the computation needs, as far as the search goes back.
   std::size_t earliest(const std::vector<Item>& list) const {
     std::size_t i = list.size();
-    while (i > 0 && list.size() - i < look_back && !needs(list[i - 1])) --i;
+    while (i > 0 && list.size() - i < costs::nest::look_back && !needs(list[i - 1])) --i;
     return i;
   }
 

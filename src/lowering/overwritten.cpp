@@ -4,14 +4,13 @@
 #include <map>
 
 #include "lowering/computation.hpp"
+#include "lowering/costs.hpp"
 #include "program/accesses.hpp"
 #include "program/substitute.hpp"
 
 namespace bitale::lowering {
 
 namespace {
-
-constexpr std::size_t max_pieces = 32;
 
 // The computation as a plain store; null if it combines with previous contents, or does something else.
 const Stored* plain_store(const Computation& computation) {
@@ -70,7 +69,7 @@ void drop_overwritten(const Program& program, const Declarations& declared, Comp
         computation, [&](std::int64_t buffer) { writers[std::size_t(buffer)].push_back(&computation); }, [](Expr) {});
   for (std::size_t b = 0; b < writers.size(); ++b) {
     const auto& pieces = writers[b];
-    if (pieces.size() < 2 || pieces.size() > max_pieces) continue;
+    if (pieces.size() < 2 || pieces.size() > costs::nest::max_pieces) continue;
     const std::int64_t all = count_of(program.buffers[b]);
     std::int64_t count = 0;
     bool good = all > 0;

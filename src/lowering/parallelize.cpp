@@ -17,6 +17,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/runtime/functions.hpp"
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/strips.hpp"
 #include "program/accesses.hpp"
@@ -39,11 +40,7 @@ using program::OneOf;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t band = 512;          // columns: 4 KiB of a row of doubles
-constexpr std::int64_t too_short = 64;      // up to this known length, loops of simple steps have too little work
-constexpr std::int64_t unknown_extent = 8;  // assumed of an inner loop whose length is not known before any loop
-constexpr std::int64_t worth_storing = 32;  // operations on an element that make it worth a temporary to share them
-constexpr std::int64_t scalar_weight = 4, call_weight = 60;  // in operations of a lane
+using namespace costs::threads;
 
 // Whether the loop, inner loops included, consists of steps that may run in chunks.
 bool only_simple_steps(const Loop& loop) {
@@ -415,7 +412,7 @@ class Parallelizer {
       for (auto& deep : inner->body) {
         auto* accumulate = program::as_add(deep);
         const std::int64_t own = program::operations(deep);
-        const bool again = accumulate && 3 * own <= all && is_known_outside(accumulate->value, footprint);
+        const bool again = accumulate && worth_repeating * own <= all && is_known_outside(accumulate->value, footprint);
         if (!accumulate || !adds_to_a_row(*accumulate, *inner, loop, footprint) || (!again && all < worth_storing)) {
           kept.push_back(std::move(deep));
           continue;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bitale/core/text.hpp"
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/row_products.hpp"
 #include "lowering/strips.hpp"
@@ -26,10 +27,7 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t block_bytes = 512 << 10;     // of the product; what second-level caches hold
-constexpr std::int64_t fewest_rows = 64;            // so that a library that packs the right factor does so seldom
-constexpr std::int64_t longest_inner = 128;         // beyond, the product takes much longer than storing it
-constexpr std::int64_t smallest = 4 * block_bytes;  // of products that are worth it
+using namespace costs::blocks;
 
 using Numbers = std::set<std::int64_t>;
 
@@ -77,10 +75,9 @@ class Blocker {
   // The number of rows in a block: all where the matrix is small, or its products take much longer than storing it.
   Expr rows_in_block(const Group& group) const {
     const Expr one = pool_.integer(1), all = max(group.rows, one);
-    const Expr fitting = pool_.integer(block_bytes) / max(group.bytes_of_row, one);
+    const Expr fitting = pool_.integer(costs::blocks::bytes) / max(group.bytes_of_row, one);
     Expr rows = max(fitting, one), is_worth_it = group.rows * group.bytes_of_row >= smallest;
     if (!group.is_stack) {
-      constexpr std::int64_t unit = 16;  // rows that kernels of libraries take together
       rows = max(fitting / unit * unit, pool_.integer(fewest_rows));
       for (const Expr limit : group.limits) is_worth_it = is_worth_it & limit;
     }
@@ -276,7 +273,7 @@ class Blocker {
     if (result.offset.defined() || group.effects.touches(result.buffer) || result.buffer == left.buffer ||
         result.buffer == right.buffer || first_use_[std::size_t(result.buffer)] != at ||
         !lengths_.same(elements_of(buffer.shape), sum->m * sum->n) ||
-        (bytes.is_constant() && bytes.payload() > block_bytes))
+        (bytes.is_constant() && bytes.payload() > costs::blocks::bytes))
       return false;
     const auto is_by_row = [&](const BufferArgument& factor, Expr step) {
       return group.by_row.contains(factor.buffer) && !factor.offset.defined() && has_rows(factor.buffer, step, group);
@@ -287,7 +284,7 @@ class Blocker {
                           (right_is && has_rows(right.buffer, group.row_length, group));
     if (!is_large || !(left_is || is_outside(left.buffer)) || !(right_is || is_outside(right.buffer))) return false;
     group.has_product = true;
-    group.limits.push_back(bytes <= block_bytes);
+    group.limits.push_back(bytes <= costs::blocks::bytes);
     group.sums.insert(at);
     join(group, at);
     return true;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
 #include "program/steps.hpp"
@@ -18,13 +19,7 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t max_elements = 64;    // of a buffer
-constexpr std::int64_t max_per_nest = 4000;  // expressions after unrolling
-constexpr std::int64_t max_per_loop = 8000;
-// A loop whose body computes more than `worth_lanes` expressions gains more from lanes if it has at least
-// `enough_lanes` iterations. A loop that fills a vector (`full_lanes`) always does: its elements would be too many
-// scalars for the registers of any processor.
-constexpr std::int64_t worth_lanes = 24, enough_lanes = 4, full_lanes = 8;
+using namespace costs::scans;
 
 // What is known of one step of the loop's body.
 struct InnerNest {

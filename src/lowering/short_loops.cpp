@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
 #include "lowering/straight_loop.hpp"
@@ -21,9 +22,7 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t min_iterations = 16;  // if the length is constant
-constexpr std::int64_t most_reduced = 8;     // a longer loop fills the lanes itself
-constexpr std::int64_t largest_row = 1500;   // expressions of straight code
+using namespace costs::straight;
 
 class ShortLoops {
  public:
@@ -53,11 +52,11 @@ class ShortLoops {
   // ---- whether lanes along the loop are better than lanes along those inside it ----
 
   bool gains(const Loop& loop) const {
-    if (loop.extent.is_constant() && loop.extent.payload() < min_iterations) return false;
+    if (loop.extent.is_constant() && loop.extent.payload() < costs::shortest_long) return false;
     if (!holds_loops(loop)) return false;
     if (!straight_body_size(loop) || adds_seldom_within(loop)) return false;
     const StraightWork work = straight_work(program_, loop);
-    return work.has_reductions && work.size <= largest_row && work.longest <= most_reduced && work.is_worth_lanes();
+    return work.has_reductions && work.size <= largest && work.longest <= most_reduced && work.is_worth_lanes();
   }
 
   // Additions that are seldom needed are better behind a branch.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "lowering/costs.hpp"
 #include "lowering/straight_code.hpp"
 #include "program/steps.hpp"
 
@@ -18,10 +19,7 @@ using program::Steps;
 
 namespace {
 
-constexpr std::int64_t longest_unrolled = 32;  // of loops inside the loop
-constexpr std::int64_t max_per_body = 6000;    // expressions of straight code
-constexpr std::int64_t function_cost = 20;     // of exp and the like, in expressions
-constexpr std::int64_t worth_gather = 5;       // expressions for each access whose lanes are apart
+using namespace costs::straight;
 
 // Adds up what the steps of a loop compute.
 class WorkOf {
@@ -45,7 +43,7 @@ class WorkOf {
         const bool is_call = expr.code() == Code::call;
         if (is_call && !program_.function_of(expr)) work_.calls += std::size_t(times);
         work_.size += times;
-        work_.expressions += (is_call ? function_cost : 1) * times;
+        work_.expressions += (is_call ? function : 1) * times;
       });
     });
     program::for_each_access(step, [&](const program::Access& access) {

@@ -21,9 +21,6 @@ std::optional<std::int64_t> straight_size(const program::Step& step);
 // The same of all steps in the loop, which must only reduce.
 std::optional<std::int64_t> straight_body_size(const program::Loop& loop);
 
-// Functions are called sequentially, once per lane: they gain nothing from lanes and multiply the code.
-constexpr std::size_t max_calls_in_lanes = 6;
-
 // What the loop would compute as straight code, to tell whether lanes along it are better than lanes inside it.
 struct StraightWork {
   std::int64_t size = 0;         // in expressions, each of which is computed once

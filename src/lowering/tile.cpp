@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/strips.hpp"
 #include "program/accesses.hpp"
@@ -21,9 +22,7 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-// A tile is wide, since long runs are better for what is read along rows and for what is written. It is two cache lines
-// of doubles high, since processors fetch lines in pairs. Measured for x.T + y (docs/measurements/performance.md).
-constexpr std::int64_t height = 16, width = 64;
+using namespace costs::tiles;
 
 class Tiler {
  public:

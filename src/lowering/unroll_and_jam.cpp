@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "lowering/costs.hpp"
 #include "lowering/fuse_loops.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_loop.hpp"
@@ -19,11 +20,7 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t most_unrolled = 32;
-constexpr std::int64_t shortest_row = 16;            // if the length is constant
-constexpr std::int64_t largest_jammed = 1500;        // expressions of straight code
-constexpr std::int64_t largest_with_scatters = 200;  // beyond, code generators don't look for runs of equal indices
-constexpr std::size_t most_extents = 32;             // of long loops that are tried in one list of steps
+using namespace costs::straight;
 
 class Jammer {
  public:
@@ -49,13 +46,13 @@ class Jammer {
     }
   }
 
-  static bool is_long(Expr extent) { return !extent.is_constant() || extent.payload() >= shortest_row; }
+  static bool is_long(Expr extent) { return !extent.is_constant() || extent.payload() >= costs::shortest_long; }
 
   // The extent of the long loops in a short one, all of which have the same; none if it is no such loop.
   Expr long_extent(const Step& step) const {
     const auto* loop = program::as_loop(step);
     if (!loop || !only_reduces(*loop) || !loop->extent.is_constant()) return {};
-    if (loop->extent.payload() < 2 || loop->extent.payload() > most_unrolled) return {};
+    if (loop->extent.payload() < 2 || loop->extent.payload() > longest_unrolled) return {};
     Expr extent;
     for (auto& inner : loop->body) {
       const auto* row = program::as_loop(inner);
@@ -139,8 +136,7 @@ class Jammer {
     const bool is_one = long_loops(group.before) + long_loops(group.after) <= long_loops(steps);
     if (!group.fused || !is_one || !straight_body_size(*group.fused)) return false;
     const StraightWork work = straight_work(program_, *group.fused);
-    if (work.size > (work.has_scatters ? largest_with_scatters : largest_jammed) || !work.is_worth_lanes())
-      return false;
+    if (work.size > (work.has_scatters ? largest_with_scatters : largest) || !work.is_worth_lanes()) return false;
     if (!make_straight(program_, declare_, *group.fused, only_added_to(*group.fused))) return false;
     steps = std::move(group.before);
     steps.push_back({std::move(*group.fused)});

@@ -3,6 +3,7 @@
 // memory).
 #include <algorithm>
 
+#include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_loop.hpp"
 #include "program/accesses.hpp"
@@ -30,8 +31,6 @@ std::size_t call_count(const Program& program, program::Steps& body) {
 }
 
 // Prefix scans of floats are combined sequentially: lanes only pay off if the combined value takes some computation.
-constexpr std::size_t cheap = 12;  // expressions
-
 bool only_runs(program::Loop& loop) {
   const bool runs = std::any_of(loop.carries.begin(), loop.carries.end(), [](const program::Carry& carry) {
     return carry.kind == program::CarryKind::prefix && is_float(carry.var.dtype());
@@ -40,7 +39,7 @@ bool only_runs(program::Loop& loop) {
   program::ExprWalk walk;
   std::size_t size = 0;
   for (auto& step : loop.body) program::for_each_expr(step, [&](Expr& root) { walk(root, [&](Expr) { ++size; }); });
-  return size <= cheap;
+  return size <= costs::lanes::cheap;
 }
 
 // Loops whose extent is read from memory, as of the rows of a sparse matrix, are short: of a few elements, vectors are
@@ -50,7 +49,7 @@ bool is_short_gather(const program::Loop& loop) {
   if (!program::any_within(loop.extent, is_load)) return false;
   std::int64_t operations = 0;
   for (auto& step : loop.body) operations += program::operations(step);
-  return operations <= std::int64_t(cheap);
+  return operations <= std::int64_t(costs::lanes::cheap);
 }
 
 // Whether the iterations of the loop access different elements of each buffer that it writes and reads: the same
@@ -71,7 +70,7 @@ void mark(const Program& program, program::Steps& steps) {
     auto* loop = program::as_loop(step);
     if (!loop) continue;
     loop->vector = !loop->until.defined() && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
-                   call_count(program, loop->body) <= max_calls_in_lanes && !only_runs(*loop) &&
+                   call_count(program, loop->body) <= costs::straight::max_calls_in_lanes && !only_runs(*loop) &&
                    !is_short_gather(*loop) && has_independent_iterations(*loop);
   }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that each part of the sources includes only headers of itself and of lower parts, that external libraries are
-used only in the permitted folders, and that kinds of steps are told apart in one place.
+used only in the permitted folders, that kinds of steps are told apart in one place, and that limits of passes stand in one
+table.
 
 Usage: check.py CHECKOUT
 """
@@ -74,6 +75,12 @@ SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 STEPS = "src/program/"
 KINDS = "Store|Accumulate|Let|Update|Loop|Allocate|Fill|Call|Check|HostCall|Next|If"
 KIND_TEST = re.compile(rf"\b(get_if|holds_alternative|get)<(program::)?({KINDS})>")
+# Numbers by which passes decide: those that a constant of one digit names, and literals of more. Shifts are no limits, and
+# neither are the sizes and hashes of containers.
+COSTS = "src/lowering/costs.hpp"
+CONTAINERS = {"src/lowering/by_node.hpp": "64", "src/lowering/definitions.cpp": "1000003"}
+NUMBER = re.compile(r"(?<!<< )(?<![\w.'\"])\d\d+(?![\w.'])|\bconstexpr\b[^;{(]*?= *-?[2-9]\b")
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 
 
 def part_of_file(file):
@@ -132,6 +139,11 @@ def check_file(root, file):
                 f"{line_of(file, text, match)}: a kind of step is told by get_if or its like; ask by"
                 f" as_store, as_add, ... or match (program/steps.hpp)"
             )
+    if file.startswith("src/lowering/") and file != COSTS:
+        code = COMMENT_OR_TEXT.sub(lambda found: " " * len(found[0]), text)
+        for match in NUMBER.finditer(code):
+            if match[0] != CONTAINERS.get(file):
+                yield f"{line_of(file, text, match)}: a number, {match[0]}, by which the lowering decides is not in {COSTS}"
     for match in INCLUDE.finditer(text):
         name, quoted = match[2], match[1] == '"'
         where = line_of(file, text, match)

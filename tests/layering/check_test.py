@@ -97,6 +97,23 @@ class Layering(unittest.TestCase):
             self.assertEqual(len(complaints(files={"src/codegen/a.cpp": other})), 1)
         self.assertEqual(complaints(files={"src/link/a.cpp": "std::get<Expr>(argument);"}), [])
 
+    def test_limits_of_the_lowering_are_in_one_table(self):
+        for number in (
+            "constexpr std::int64_t most = 8;",
+            "if (size > 1500) return;",
+            "return n <= 64 && m < 8;",
+        ):
+            self.assertEqual(len(complaints(files={"src/lowering/a.cpp": number})), 1, number)
+            self.assertEqual(complaints(files={"src/lowering/costs.hpp": number}), [])
+            self.assertEqual(complaints(files={"src/codegen/a.cpp": number}), [])
+        for other in (
+            "constexpr int none = -1;  // 64 are too many",
+            "return std::int64_t(1) << 62;",
+            'fail("more than 64");',
+            "DType::Int64 x = operator()(v2);",
+        ):
+            self.assertEqual(complaints(files={"src/lowering/a.cpp": other}), [], other)
+
     def test_external_libraries(self):
         self.assert_refused("src/link/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/codegen/c/bad.cpp", "<llvm-c/Core.h>", "LLVM")
