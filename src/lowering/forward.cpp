@@ -1,17 +1,19 @@
 // Store forwarding: a value that is stored and later read at the same index of the same loop is used directly, and dead
 // temporaries are not stored at all.
+#include <algorithm>
 #include <unordered_map>
 
 #include "lowering/passes.hpp"
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
+using program::Accesses;
+using program::AccessKind;
 using program::Code;
 using program::OneOf;
-using program::Reach;
 using program::Step;
 using program::Steps;
 
@@ -20,20 +22,19 @@ class Forwarder {
   explicit Forwarder(Program& program) : program_(program), writes_(program.buffers.size(), 0) {}
 
   void run() {
-    count_writes(program_.steps);
+    count_writes();
     forward(program_.steps);
-    remove_unread();
+    while (remove(program_.steps, are_read())) {
+    }
   }
 
  private:
-  void count_writes(const Steps& steps) {
-    program::visit_steps(steps, [&](const Step& step) {
-      program::for_each_access(step, [&](const program::Access& access) {
-        const bool is_handed = access.reach == Reach::runtime_call || access.reach == Reach::host_call;
-        if (access.reach == Reach::element || (is_handed && access.writes()))
-          writes_[std::size_t(access.buffer)] += access.reads() ? 2 : 1;
-      });
-    });
+  void count_writes() {
+    const Accesses accesses(program_.steps);
+    for (auto& [buffer, accessed] : accesses.buffers())
+      for (auto& access : accessed.list)
+        if (access.kind != AccessKind::read && access.reach != program::Reach::whole)
+          writes_[std::size_t(buffer)] += access.kind == AccessKind::combine ? 2 : 1;
   }
 
   // Values stored in a loop are not forwarded outside it.
@@ -71,36 +72,26 @@ class Forwarder {
     });
   }
 
-  // Counts the loads from each buffer, and the calls that are given its memory.
-  std::vector<int> count_reads() const {
-    std::vector<int> reads(program_.buffers.size(), 0);
-    program::ExprWalk walk;
-    const auto count = [&](Expr load) { ++reads[std::size_t(load.payload())]; };
-    program::visit_steps(program_.steps, [&](const Step& step) {
-      program::for_each_load(step, walk, count);
-      program::for_each_access(step, [&](const program::Access& access) {
-        const bool is_handed = access.reach == Reach::runtime_call || access.reach == Reach::host_call;
-        if (is_handed) ++reads[std::size_t(access.buffer)];
-      });
-    });
-    program::for_each_load_of_lengths(program_, count);
-    return reads;
+  // Of each buffer, whether something loads from it, or a call is given its memory.
+  std::vector<bool> are_read() const {
+    std::vector<bool> out(program_.buffers.size(), false);
+    const Accesses accesses(program_.steps);
+    for (auto& [buffer, accessed] : accesses.buffers())
+      out[std::size_t(buffer)] = std::ranges::any_of(
+          accessed.list, [](const program::ElementAccess& access) { return access.is_load || access.is_handed(); });
+    program::for_each_load_of_lengths(program_, [&](Expr load) { out[std::size_t(load.payload())] = true; });
+    return out;
   }
 
-  void remove_unread() {
-    while (remove(program_.steps, count_reads())) {
-    }
-  }
-
-  bool remove(Steps& steps, const std::vector<int>& reads) const {
+  bool remove(Steps& steps, const std::vector<bool>& are_read) const {
     const auto unread = [&](const auto& writing) {
       return program_.buffers[std::size_t(writing.buffer)].role == program::Role::temporary &&
-             reads[std::size_t(writing.buffer)] == 0;
+             !are_read[std::size_t(writing.buffer)];
     };
     bool changed = false;
     Steps kept;
     for (auto& step : steps) {
-      program::for_each_body(step, [&](Steps& body) { changed |= remove(body, reads); });
+      program::for_each_body(step, [&](Steps& body) { changed |= remove(body, are_read); });
       const bool dead = program::match(
           step, [&](const OneOf<program::Store, program::Accumulate, program::Fill> auto& s) { return unread(s); },
           [](const program::Loop& s) { return s.body.empty() && s.carries.empty(); },

@@ -50,12 +50,12 @@ class Guard {
     for (auto& step : program.steps)
       if (auto* fill = program::as_fill(step))
         starts_at_zero_[std::size_t(fill->buffer)] = fill->value == program.pool->number(0, fill->value.dtype());
-    program::visit_steps(program.steps, [&](const Step& step) {
-      program::for_each_access(step, [&](const program::Access& access) {
-        if (access.kind == program::AccessKind::write && access.reach != program::Reach::whole)
-          starts_at_zero_[std::size_t(access.buffer)] = false;
-      });
-    });
+    const program::Accesses accesses(program.steps);
+    for (auto& [buffer, accessed] : accesses.buffers())
+      if (std::ranges::any_of(accessed.list, [](const program::ElementAccess& access) {
+            return access.kind == program::AccessKind::write && access.reach != program::Reach::whole;
+          }))
+        starts_at_zero_[std::size_t(buffer)] = false;
   }
 
   void run(Steps& steps, bool in_loop = false) {

@@ -37,6 +37,7 @@ struct Pass {
   std::string_view name;
   void (*run)(Program& program, const PassContext& context);
   bool plans_memory = false;
+  bool keeps_orders = false;  // of additions, so that sums have the same bits without the pass
 };
 
 // Inner loops get these passes separately, before they become a part of the outer Program; until then they may read
@@ -59,7 +60,8 @@ constexpr Pass passes_of_programs[] = {
     {"parallelize",
      [](Program& program, const PassContext& with) {
        if (with.parallel) parallelize_loops(program, with.declare);
-     }},
+     },
+     false, true},
     {"guard", [](Program& program, const PassContext& with) { guard_additions(program, with.declare); }},
     {"empty", [](Program& program, const PassContext&) { skip_empty_nests(program); }},
     {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
@@ -67,10 +69,16 @@ constexpr Pass passes_of_programs[] = {
 
 using Observe = std::function<void(std::string_view pass)>;
 
-// Development builds verify the Program after each pass, so that a wrong pass is named.
-void verify_after([[maybe_unused]] const Pass& pass, [[maybe_unused]] const Program& program) {
+// Runs the pass. Development builds verify the Program after each, so that a wrong pass is named.
+void run(const Pass& pass, Program& program, const PassContext& context) {
 #ifndef NDEBUG
+  const bool compares = pass.keeps_orders && context.parallel;
+  const Program before = compares ? program : Program();
+  pass.run(program, context);
   program::verify(program, pass.plans_memory ? program::Stage::complete : program::Stage::without_memory);
+  if (compares) program::verify_orders(before, program);
+#else
+  pass.run(program, context);
 #endif
 }
 
@@ -105,8 +113,7 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool para
   const PassContext context{declare, definitions.equal_lengths, parallel};
   for (const Pass& pass : passes_of_programs) {
     throw_if_interrupted();
-    pass.run(program, context);
-    verify_after(pass, program);
+    run(pass, program, context);
     observe(pass.name);
   }
 #ifdef NDEBUG

@@ -7,7 +7,7 @@
 
 #include "lowering/computation.hpp"
 #include "lowering/costs.hpp"
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 #include "program/substitute.hpp"
 
 namespace bitale::lowering {
@@ -85,7 +85,7 @@ class NestBuilder {
   // Finds the computations that must precede this one, from the loads, lengths and variables in its expressions.
   void find_dependencies(const Computation& computation) {
     touched_.clear();
-    loads_.clear();
+    current_ = {};
     size_ = 0;
     program::ExprWalk walk;
     const auto inspect = [&](Expr root) {
@@ -94,7 +94,7 @@ class NestBuilder {
         ++size_;
         switch (expr.code()) {
           case program::Code::load:
-            loads_.push_back(expr);
+            current_.add_load(expr);
             depend_on_writers(expr.payload());
             if (auto guards = given_.load_guards.find(expr.id()); guards != given_.load_guards.end())
               for (int check : guards->second) depend_on_check(check);
@@ -120,9 +120,11 @@ class NestBuilder {
       if (scanned) inspect(scanned->position);
       inspect_lengths(elements->buffer);
       if (scanned) inspect_lengths(scanned->extremes);
-      if (elements->buffer >= 0)
+      if (elements->buffer >= 0) {
+        current_.add_store(elements->buffer, elements->at);
         for (int id : writers_[std::size_t(elements->buffer)])
           if (!have_disjoint_stores(declared_, computation, given_.list[std::size_t(id)])) depend_on(id);
+      }
     } else {
       const auto& opaque = *computation.as<Opaque>();
       for (auto buffer : opaque.writes) inspect_lengths(buffer);
@@ -146,17 +148,15 @@ class NestBuilder {
   }
 
   // Whether the current computation reads and overwrites the results of `other_id` only at the index of this loop.
-  bool is_only_at(const Elements& elements, int other_id, Expr index) const {
+  bool is_only_at(int other_id, Expr index) const {
     const Computation& computation = given_.list[std::size_t(other_id)];
     const Elements* other = computation.elements();
     if (!other || other->buffer < 0) return false;
     if (const auto* stored = computation.as<Stored>(); stored && stored->combiner) return false;
-    const auto found = std::find(other->at.begin(), other->at.end(), index);
-    if (found == other->at.end()) return false;
-    const auto position = std::size_t(found - other->at.begin());
-    if (elements.buffer == other->buffer && !(elements.at[position] == index)) return false;
-    return std::all_of(loads_.begin(), loads_.end(),
-                       [&](Expr load) { return load.payload() != other->buffer || load.argument(position) == index; });
+    const auto own = current_.own_axes(other->buffer, index);
+    for (std::size_t axis = 0; axis < other->at.size(); ++axis)
+      if (other->at[axis] == index && (own >> axis & 1)) return true;
+    return false;
   }
 
   bool needs(const Item& item) const {
@@ -164,12 +164,12 @@ class NestBuilder {
                        [&](int id) { return depends_[std::size_t(id)]; });
   }
 
-  bool can_join(const Item& item, const Elements& elements, const Axis& axis) const {
+  bool can_join(const Item& item, const Axis& axis) const {
     if (!item.nest) return false;
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
     if (item.nest->size + size_ > costs::nest::largest) return false;
     return std::all_of(item.computations.begin(), item.computations.end(),
-                       [&](int id) { return !depends_[std::size_t(id)] || is_only_at(elements, id, axis.index); });
+                       [&](int id) { return !depends_[std::size_t(id)] || is_only_at(id, axis.index); });
   }
 
   // The first position in `list` after everything that the computation needs, as far as the search goes back.
@@ -181,11 +181,11 @@ class NestBuilder {
 
   // The position in `list` of the loop that the computation joins, or of a new one. A new loop comes as early as
   // possible, so that its results are available to what follows.
-  std::size_t position_of_loop(std::vector<Item>& list, const Elements& elements, const Axis& axis) {
+  std::size_t position_of_loop(std::vector<Item>& list, const Axis& axis) {
     const std::size_t start = earliest(list);
-    const std::size_t first = start > 0 && can_join(list[start - 1], elements, axis) ? start - 1 : start;
+    const std::size_t first = start > 0 && can_join(list[start - 1], axis) ? start - 1 : start;
     for (std::size_t i = first; i < list.size(); ++i)
-      if (can_join(list[i], elements, axis)) return i;
+      if (can_join(list[i], axis)) return i;
     Item item;
     item.nest = std::make_unique<Nest>();
     item.nest->index = axis.index;
@@ -261,7 +261,7 @@ class NestBuilder {
       for (auto& step : innermost(in)) add_leaf(list, std::move(step), in.id);
       return;
     }
-    std::size_t position = position_of_loop(list, in.elements, in.axes[depth]);
+    std::size_t position = position_of_loop(list, in.axes[depth]);
     if (in.in_memory && depth == 0 && !in.is_prefix()) {
       Item start;  // before the loop that accumulates, which may be an older one
       start.leaf = starts(in);
@@ -361,7 +361,7 @@ class NestBuilder {
   // State of the computation being inserted:
   std::vector<bool> depends_;
   std::vector<int> touched_;
-  std::vector<Expr> loads_;
+  program::Accesses current_;  // its loads, and where it stores
   std::size_t size_ = 0;
   // State of all computations before it:
   std::vector<std::vector<int>> writers_;  // buffer -> computations

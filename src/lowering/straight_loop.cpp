@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "lowering/costs.hpp"
 #include "lowering/straight_code.hpp"
@@ -21,33 +20,25 @@ namespace {
 
 using namespace costs::straight;
 
-// Adds up what the steps of a loop compute.
+// Adds up what the steps of a loop compute; each expression counts once.
 class WorkOf {
  public:
-  WorkOf(const Program& program, Expr index) : program_(program), index_(index) {}
+  explicit WorkOf(const Program& program) : program_(program) {}
 
   void add(const Steps& steps, std::int64_t times = 1) {
     for (auto& step : steps) add(step, times);
   }
-  StraightWork total() const {
-    StraightWork out = work_;
-    for (auto& [buffer, accesses] : apart_) out.gathers += accesses;
-    return out;
-  }
+  StraightWork total() const { return work_; }
 
  private:
   void add(const Step& step, std::int64_t times) {
     program::for_each_expr(step, [&](const Expr& root) {
       seen_(root, [&](Expr expr) {
-        if (expr.code() == Code::load) add_access(expr.payload(), false, program::arguments_of(expr), times);
         const bool is_call = expr.code() == Code::call;
         if (is_call && !program_.function_of(expr)) work_.calls += std::size_t(times);
         work_.size += times;
         work_.expressions += (is_call ? function : 1) * times;
       });
-    });
-    program::for_each_access(step, [&](const program::Access& access) {
-      if (access.at) add_access(access.buffer, access.writes(), *access.at, times);
     });
     if (const auto* loop = program::as_loop(step)) {
       work_.longest = std::max(work_.longest, loop->extent.payload());
@@ -57,23 +48,19 @@ class WorkOf {
       work_.has_reductions |= times > 1 && program::as_add(step);
     }
   }
-  // Several loops that read an element read it once in straight code, so they count once.
-  void add_access(std::int64_t buffer, bool writes, std::span<const Expr> at, std::int64_t times) {
-    const auto is_load = [](Expr expr) { return expr.code() == Code::load; };
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      work_.has_scatters |= writes && program::any_within(at[axis], is_load);
-      if (!program::contains(at[axis], index_) || (axis + 1 == at.size() && at[axis] == index_)) continue;
-      auto& accesses = apart_[{buffer, writes}];
-      accesses = std::max(accesses, times);
-    }
-  }
 
   const Program& program_;
-  Expr index_;
   program::ExprWalk seen_;
-  std::map<std::pair<std::int64_t, bool>, std::int64_t> apart_;  // by buffer and whether it is written
   StraightWork work_;
 };
+
+// Whether lanes along the loop of this index access elements that are neither neighbours nor one and the same.
+bool has_lanes_apart(const program::ElementAccess& access, Expr index) {
+  for (std::size_t axis = 0; axis < access.at.size(); ++axis)
+    if (program::contains(access.at[axis], index) && !(axis + 1 == access.at.size() && access.at[axis] == index))
+      return true;
+  return false;
+}
 
 // Buffers that the loop writes and of which each element belongs to one iteration: along each axis, all accesses are
 // at the same index, or all are at constants.
@@ -145,9 +132,24 @@ bool StraightWork::is_worth_lanes() const {
 }
 
 StraightWork straight_work(const Program& program, const Loop& loop) {
-  WorkOf work(program, loop.index);
+  WorkOf work(program);
   work.add(loop.body);
-  return work.total();
+  StraightWork out = work.total();
+  const Accesses accesses(loop.body);
+  const auto is_looked_up = [](Expr at) {
+    return program::any_within(at, [](Expr expr) { return expr.code() == Code::load; });
+  };
+  for (auto& [buffer, accessed] : accesses.buffers()) {
+    std::int64_t gathered = 0, scattered = 0;  // several loops that access an element do so once in straight code
+    for (auto& access : accessed.list) {
+      const bool writes = access.kind != program::AccessKind::read;
+      out.has_scatters |= writes && std::ranges::any_of(access.at, is_looked_up);
+      std::int64_t& apart = writes ? scattered : gathered;
+      if (has_lanes_apart(access, loop.index)) apart = std::max(apart, accesses.times(access));
+    }
+    out.gathers += gathered + scattered;
+  }
+  return out;
 }
 
 std::set<std::int64_t> only_added_to(const Loop& loop) {

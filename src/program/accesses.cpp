@@ -34,10 +34,7 @@ void Accesses::add(const Step& step, int level) {
     walk(root, [&](Expr expr) {
       if (expr.code() == Code::dim) lengths.insert(expr.payload() >> 8);
       if (expr.code() == Code::var) used.insert(expr.payload());
-      if (expr.code() != Code::load) return;
-      ElementAccess load{.is_load = true, .level = level};
-      for (std::size_t k = 0; k < expr.argument_count(); ++k) load.at.push_back(expr.argument(k));
-      note(expr.payload(), std::move(load));
+      if (expr.code() == Code::load) add_load(expr, level);
     });
   });
   if (const auto* call = as_call(step)) {
@@ -99,6 +96,17 @@ void Accesses::add(const Accesses& other) {
   steps_ += other.steps_;
 }
 
+void Accesses::add_load(Expr expr, int level) {
+  ElementAccess load{.is_load = true, .level = level};
+  for (std::size_t k = 0; k < expr.argument_count(); ++k) load.at.push_back(expr.argument(k));
+  note(expr.payload(), std::move(load));
+}
+void Accesses::add_load(Expr load) { add_load(load, -1); }
+
+void Accesses::add_store(std::int64_t buffer, std::span<const Expr> at) {
+  note(buffer, {.kind = AccessKind::write, .at = at});
+}
+
 void Accesses::read_whole(std::int64_t buffer) { note(buffer, {.reach = Reach::whole}); }
 
 const Accesses::OfBuffer& Accesses::of(std::int64_t buffer) const {
@@ -110,6 +118,13 @@ const Accesses::OfBuffer& Accesses::of(std::int64_t buffer) const {
 int Accesses::outermost(int level) const {
   while (level >= 0 && levels_[std::size_t(level)].outer >= 0) level = levels_[std::size_t(level)].outer;
   return level;
+}
+
+std::int64_t Accesses::times(const ElementAccess& access) const {
+  std::int64_t out = 1;
+  for (int level = access.level; level >= 0; level = levels_[std::size_t(level)].outer)
+    out *= levels_[std::size_t(level)].extent.payload();
+  return out;
 }
 
 bool Accesses::is_within(int level, Expr index) const {

@@ -85,6 +85,8 @@ class Accesses {
 
   void add(const Step& step) { add(step, -1); }
   void add(const Accesses& other);
+  void add_load(Expr load);
+  void add_store(std::int64_t buffer, std::span<const Expr> at);
   void read_whole(std::int64_t buffer);
 
   const std::map<std::int64_t, OfBuffer>& buffers() const { return buffers_; }
@@ -96,6 +98,8 @@ class Accesses {
 
   // The loop around the level that no recorded loop is around; -1 for none.
   int outermost(int level) const;
+  // How often the access happens in one iteration of what is around the recorded loops, which have known lengths.
+  std::int64_t times(const ElementAccess& access) const;
   // Whether the loop of this index is the one of the level, or around it.
   bool is_within(int level, Expr index) const;
   // The axes along which every access to the buffer has this index.
@@ -114,6 +118,7 @@ class Accesses {
 
  private:
   void add(const Step& step, int level);
+  void add_load(Expr load, int level);
   void add(const Steps& steps, int level) {
     for (auto& step : steps) add(step, level);
   }

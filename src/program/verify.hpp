@@ -11,5 +11,7 @@ enum class Stage {
 };
 // As verify(program), which is that of a complete Program.
 void verify(const Program& program, Stage stage);
+// Throws InternalError if a sum that both have, of one pool, is added in another order (Loop::lane_order, and by runs).
+void verify_orders(const Program& before, const Program& after);
 
 }  // namespace bitale::program

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
-#include "program/steps.hpp"
+#include "program/accesses.hpp"
 
 namespace bitale::codegen {
 
@@ -82,7 +82,6 @@ std::size_t Emitter::emit_interleaved(std::span<const program::Step> steps) {
   const auto length = std::size_t(row->length);
   const Store* start = nullptr;
   std::vector<const Store*> stores(length);
-  program::ExprWalk walk;
   for (auto& step : steps.first(length)) {
     const auto* store = program::as_store(step);
     if (!store || store->buffer != first->buffer) return 0;
@@ -92,9 +91,7 @@ std::size_t Emitter::emit_interleaved(std::span<const program::Step> steps) {
       return 0;
     stores[std::size_t(place->position)] = store;
     if (place->position == 0) start = store;
-    bool reads = false;
-    program::for_each_load(step, walk, [&](program::Expr load) { reads |= load.payload() == first->buffer; });
-    if (reads) return 0;
+    if (program::Accesses(step).reads(first->buffer)) return 0;
   }
   const Element element = element_at(start->buffer, start->at);
   const program::Expr offset = element.row + element.last;

@@ -4,6 +4,8 @@
 #include "bitale/core/error.hpp"
 #include "program/parse.hpp"
 #include "program/program.hpp"
+#include "program/steps.hpp"
+#include "program/verify.hpp"
 
 using namespace bitale;
 using namespace bitale::program;
@@ -230,5 +232,30 @@ TEST_CASE("only vector loops with an order of additions have runs of equal indic
   CHECK_NOTHROW(verify(parse(text(", vector, lanes of 8 x 1", " by runs"))));
   for (const char* head : {"", ", vector"})
     CHECK_THROWS_WITH_AS(verify(parse(text(head, " by runs"))), doctest::Contains("without an order of additions"),
+                         InternalError);
+}
+
+TEST_CASE("a pass that divides loops keeps the order in which sums are added") {
+  const Program before = parse(R"(program p(x: f64[?], g: i64[?]) -> y: f64[3], z: f64
+  output y: f64[3]
+  output z: f64
+  fill y 0.0
+  for i in len(x, 0), vector, lanes of 8 x 4, sum v0:
+    v0 += x[i]
+    y[g[i]] += x[i] by runs
+  z = v0
+)");
+  const auto changed = [&](auto&& change) {
+    Program after = before;
+    change(*as_loop(after.steps[3]));
+    return after;
+  };
+  CHECK_NOTHROW(verify_orders(before, before));
+  CHECK_NOTHROW(verify_orders(before, changed([](Loop& loop) { loop.parallel_cost = loop.extent; })));
+  for (auto& after : {changed([](Loop& loop) { loop.lane_order.accumulators = 1; }),
+                      changed([](Loop& loop) { loop.lane_order.element_bytes = 4; }),
+                      changed([](Loop& loop) { loop.vector = false; }),
+                      changed([](Loop& loop) { as_add(loop.body[1])->by_runs = false; })})
+    CHECK_THROWS_WITH_AS(verify_orders(before, after), doctest::Contains("has another order than before"),
                          InternalError);
 }
