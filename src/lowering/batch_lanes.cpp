@@ -12,6 +12,7 @@
 #include <set>
 
 #include "bitale/runtime/functions.hpp"
+#include "lowering/contractions.hpp"
 #include "lowering/costs.hpp"
 #include "lowering/fuse_loops.hpp"
 #include "lowering/passes.hpp"
@@ -369,10 +370,7 @@ void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths
 bool suits_lanes(const program::Steps& steps) {
   bool has_products = false, has_batch = false;
   program::visit_steps(steps, [&](const Step& step) {
-    if (const auto* call = program::as_call(step)) {
-      const auto* function = runtime::find_function(call->function);
-      has_products |= function && function->product != runtime::ProductKind::none;
-    }
+    has_products |= is_product(step);
     if (const auto* loop = program::as_loop(step)) has_batch |= body_size(*loop, Over::batch).has_value();
   });
   return has_batch && !has_products;

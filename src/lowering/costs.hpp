@@ -24,6 +24,19 @@ inline constexpr int largest = 1 << 20;  // where counting ends
 inline constexpr std::size_t max_expanded = 100;  // applications of a function before it is called; compile time
 }  // namespace choose
 
+// Products of matrices (contractions).
+namespace products {
+// In the body of a loop, products of 3 x 3 matrices take 8 ns in unrolled loops, 11 by the library's kernels (small
+// products, performance.md).
+inline constexpr std::int64_t longest_of_tiny = 4;
+// 14,144 products of 3 x 4 matrices with vectors: 0.46 ms by calls, 0.11 in a loop (27 November 2026). Steps of scans
+// whose batch runs in lanes have such products, too.
+inline constexpr std::int64_t longest_of_small = 8;
+// 195 to 1e6 rows of 2 to 8 columns of float64 take 0.5 to 0.8 of OpenBLAS's time in lanes along the rows; float32
+// takes up to twice as long (league.md: 28 November 2026).
+inline constexpr std::int64_t fewest_of_thin = 2, most_of_thin = 8;
+}  // namespace products
+
 // Which computations share a loop.
 namespace nest {
 inline constexpr std::size_t largest = 4000;  // expressions in one nest: beyond, LLVM's time grows faster than the gain

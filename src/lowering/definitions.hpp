@@ -94,11 +94,9 @@ class Definitions final : public Lowering {
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<ConcatSegment> segments) override;
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) override;
+  void contract(const Contraction& product) override;
   void observe() override;
   MatrixLayout matrix(int input) override;
-  bool is_computed(int input) override;
-  bool is_repeated() const override { return outer_ != nullptr; }
-  bool is_in_lanes() const override { return in_lanes_; }
   void require(Expr condition, std::string message) override;
   void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
@@ -106,6 +104,8 @@ class Definitions final : public Lowering {
 
  private:
   friend class LoopBody;
+  bool is_computed(int input);
+  void sum_products(const Contraction& product, DType dtype);
   using BuildComputations = std::function<void()>;  // run when computations are built
   struct MemoKey {
     VariableNode* variable;

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "bitale/core/text.hpp"
+#include "lowering/contractions.hpp"
 #include "lowering/costs.hpp"
 #include "lowering/passes.hpp"
-#include "lowering/row_products.hpp"
 #include "lowering/strips.hpp"
 #include "program/accesses.hpp"
 #include "program/rewrite.hpp"

@@ -95,6 +95,13 @@ struct Scratch {
 using CallArgument = std::variant<Expr, InputData, OutputData, Scratch>;
 using CallRule = std::function<std::vector<CallArgument>(Index)>;
 
+// A product of inputs 0 and 1: out[b.., i, j] is the sum over l of x[b.., i, l] y[b.., l, j]. An input with one
+// dimension less is a vector: it has no i, or no j, and so has the output.
+struct Contraction {
+  std::size_t batch_axes = 0;
+  bool repeats_left = false, repeats_right = false;  // its lengths along the batch are 1: one for the whole batch
+};
+
 // The layout of a matrix input of a BLAS call: the data of `input`, or of its transpose.
 struct MatrixLayout {
   bool transposed;
@@ -141,16 +148,11 @@ class Lowering {
   // The same, with one call for each index below `extents`, in row-major order. The rule must give arguments of the
   // same kinds each time.
   virtual void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) = 0;
+  // The output is a product, whose summed lengths are equal. Whether it is computed by loops, which fuse with others,
+  // or by a library is the lowering's decision.
+  virtual void contract(const Contraction& product) = 0;
   // The host calls perform on the inputs, for its side effects; its results are not used.
   virtual void observe() = 0;
-  // Whether the input is computed element by element and has this node as its only reader: reading each element once,
-  // in the loop that computes it, then costs less than materializing it.
-  virtual bool is_computed(int input) = 0;
-  // Whether the node is in the body of a loop: its code then runs once per step, and calls of runtime functions cost
-  // relatively more.
-  virtual bool is_repeated() const = 0;
-  // Whether the steps of this loop body process the elements of a batch in lanes: small products are then written out.
-  virtual bool is_in_lanes() const = 0;
   // For `call`: whether the input is the transpose of an array whose data can be passed instead.
   virtual MatrixLayout matrix(int input) = 0;
 

@@ -242,9 +242,6 @@ class BatchLowering final : public Lowering {
   bool same_length(Expr a, Expr b) const override { return to_.same_length(a, b); }
   void require(Expr condition, std::string message) override { to_.require(condition, std::move(message)); }
   void expect(Expr condition, std::string message) override { to_.expect(condition, std::move(message)); }
-  bool is_computed(int) override { return false; }
-  bool is_repeated() const override { return to_.is_repeated(); }
-  bool is_in_lanes() const override { return to_.is_in_lanes(); }
   MatrixLayout matrix(int) override { return {false}; }
 
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule rule) override {
@@ -311,6 +308,18 @@ class BatchLowering final : public Lowering {
           arguments.insert(arguments.begin(), leading.begin(), leading.end());
           return arguments;
         });
+  }
+
+  // The batch's axes come before those of the product; an input is repeated along all of them, or along none.
+  void contract(const Contraction& product) override {
+    if (product.batch_axes > 0) throw NotForBatches();
+    const auto repeats = [&](int input) {
+      int count = 0;
+      for (int axis = 0; axis < int(batch_); ++axis) count += repeats_along(node_.input(input), axis);
+      if (count != 0 && count != int(batch_)) throw NotForBatches();
+      return count != 0;
+    };
+    to_.contract({batch_, repeats(0), repeats(1)});
   }
 
   Expr in(int, Index) override { throw NotForBatches(); }

@@ -16,7 +16,6 @@
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/shapes/dimshuffle.hpp"
-#include "runtime/blas.hpp"
 
 namespace bitale {
 namespace {
@@ -51,59 +50,11 @@ void check_inner(std::string_view who, const Dims& x, const Dims& y, std::span<c
   throw error;
 }
 
-bool uses_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
-
-// The runtime function of this name and dtype, for generated code that is about to call it: checks the BLAS library
-// first.
-std::string blas_name(std::string_view function, DType dtype) {
-  runtime::require_blas();
-  return cat(function, dtype == DType::Float64 ? "_f64" : "_f32");
-}
-
 // The two inputs in their common dtype.
 Variables in_common_dtype(const Op& op, std::span<const Variable> inputs) {
   require_inputs(op, inputs, 2);
   const DType dtype = promote(inputs[0].dtype(), inputs[1].dtype());
   return {cast(inputs[0], dtype), cast(inputs[1], dtype)};
-}
-
-// Whether all lengths are known and small, so that the terms are best written out in loops over steps.
-bool is_tiny_product(const Apply& node) {
-  constexpr std::int64_t most = 4;
-  const auto is_tiny = [](std::int64_t length) { return length >= 0 && length <= most; };
-  const auto &x = node.input(0).static_shape(), &y = node.input(1).static_shape();
-  return std::all_of(x.begin(), x.end(), is_tiny) && std::all_of(y.begin(), y.end(), is_tiny);
-}
-
-// The same for products whose steps are done for a batch in lanes: one length, which may be the batch, can be longer.
-bool is_small_in_lanes(std::initializer_list<std::int64_t> lengths) {
-  const auto is_long = [](std::int64_t length) { return length < 0 || length > 8; };
-  return std::count_if(lengths.begin(), lengths.end(), is_long) <= 1;
-}
-
-// Products of matrices of at most 8 x 8 with vectors: a loop over the stack does them in less time than a call for
-// each.
-bool is_small_times_vector(std::int64_t m, std::int64_t k, std::int64_t n) {
-  constexpr std::int64_t most = 8;
-  return n == 1 && m >= 0 && m <= most && k >= 0 && k <= most;
-}
-
-// Emits the sum over k of x[..., k] y[k, ...], for products that BLAS does not compute.
-void emit_sum(Lowering& to, DType dtype, std::vector<Expr> domain, Expr inner,
-              std::function<std::pair<Expr, Expr>(Index, Expr)> factors) {
-  std::vector<bool> reduced(domain.size(), false);
-  domain.push_back(inner);
-  reduced.push_back(true);
-  const bool logical = dtype == DType::Bool;
-  const DType computing = computing_dtype(dtype);
-  to.scan(0, {.combiner = logical ? program::Combiner::bit_or : program::Combiner::add,
-              .domain = std::move(domain),
-              .along = std::move(reduced),
-              .dtype = computing,
-              .value = [factors = std::move(factors), logical, computing](Index at) {
-                const auto [a, b] = factors(at.first(at.size() - 1), at.back());
-                return logical ? a & b : cast(a, computing) * cast(b, computing);
-              }});
 }
 
 // x with the last two dimensions exchanged.
@@ -207,23 +158,14 @@ Apply Dot::make_node(std::span<const Variable> inputs) const {
   return Apply(OpRef(this), own, {tensor_type(x.dtype(), shape)});
 }
 
+bool uses_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
+
 bool has_few_long_rows(const Variable& x) {
   constexpr std::int64_t most = 32, shortest = 16;
   if (!x.is_constant() || x.ndim() != 2 || !uses_blas(x.dtype())) return false;
   const Dims& shape = x.static_shape();
   return shape[0] >= 1 && shape[0] <= most && shape[1] >= shortest;
 }
-
-namespace {
-
-// Whether lanes along the rows of a matrix of a few columns take less time than a library: 0.5 to 0.8 of OpenBLAS's for
-// 195 to 1e6 rows of 2 to 8 columns. For float32 they take up to twice as long.
-bool is_thin(const Variable& x) {
-  const std::int64_t columns = x.static_shape().back();
-  return x.ndim() == 2 && x.dtype() == DType::Float64 && columns >= 2 && columns <= 8;
-}
-
-}  // namespace
 
 std::vector<Shape> Dot::infer_shape(const Apply&, std::span<const Shape> inputs) const {
   Shape out;
@@ -241,51 +183,9 @@ void Dot::perform(const Apply& node, std::span<const Array> in, std::span<Array>
   out[0] = result;
 }
 
-bool Dot::emit(Lowering& to, const Apply& node) const {
-  const DType dtype = node.output().dtype();
-  const auto x = to.shape_in(0), y = to.shape_in(1);
-  to.require(equal(x.back(), y.front()), cat("dot: ", inner_message));
-  const Expr k = x.back();
-  const bool x_vector = x.size() == 1, y_vector = y.size() == 1;
-  const Dims &rows = node.input(0).static_shape(), &columns = node.input(1).static_shape();
-  const bool is_in_lanes =
-      to.is_in_lanes() && is_small_in_lanes({x_vector ? 1 : rows[0], rows.back(), y_vector ? 1 : columns[1]});
-  const bool is_tiny = is_in_lanes || (to.is_repeated() && is_tiny_product(node));
-  const auto in_loops = [&](int input) { return !to.is_repeated() && has_few_long_rows(node.input(input)); };
-  const bool by_rows = to.is_computed(1) || in_loops(1);
-  if (x_vector && !y_vector && uses_blas(dtype) && !is_tiny && by_rows) {
-    to.scan(0, {.domain = {k, y[1]}, .along = {true, false}, .dtype = dtype, .value = [&to](Index at) {
-                  return to.in(0, at.first(1)) * to.in(1, at);
-                }});
-    return true;
-  }
-  if (!uses_blas(dtype) || is_tiny || (x_vector && y_vector) ||
-      (y_vector && (to.is_computed(0) || in_loops(0) || is_thin(node.input(0))))) {
-    std::vector<Expr> domain;
-    if (!x_vector) domain.push_back(x[0]);
-    if (!y_vector) domain.push_back(y[1]);
-    emit_sum(to, dtype, domain, k, [&to, x_vector, y_vector](Index at, Expr inner) {
-      const Expr row[] = {x_vector ? inner : at[0], inner};
-      const Expr column[] = {inner, y_vector ? inner : at.back()};
-      return std::pair(to.in(0, std::span(row).first(x_vector ? 1 : 2)),
-                       to.in(1, std::span(column).first(y_vector ? 1 : 2)));
-    });
-    return true;
-  }
-  auto flag = [&](bool value) { return to.pool().integer(value); };
-  if (y_vector) {
-    const bool transposed = to.matrix(0).transposed;
-    to.call(blas_name("bt_gemv", dtype),
-            {x[0], k, flag(transposed), InputData{0}, transposed ? x[0] : k, InputData{1}, OutputData{0}});
-  } else if (x_vector) {  // x · Y = Yᵀ · x
-    const bool transposed = to.matrix(1).transposed;
-    to.call(blas_name("bt_gemv", dtype),
-            {y[1], k, flag(!transposed), InputData{1}, transposed ? k : y[1], InputData{0}, OutputData{0}});
-  } else {
-    const bool a = to.matrix(0).transposed, b = to.matrix(1).transposed;
-    to.call(blas_name("bt_gemm", dtype),
-            {x[0], y[1], k, flag(a), flag(b), InputData{0}, a ? x[0] : k, InputData{1}, b ? k : y[1], OutputData{0}});
-  }
+bool Dot::emit(Lowering& to, const Apply&) const {
+  to.require(equal(to.shape_in(0).back(), to.shape_in(1).front()), cat("dot: ", inner_message));
+  to.contract({});
   return true;
 }
 
@@ -515,37 +415,13 @@ void BatchedDot::perform(const Apply& node, std::span<const Array> in, std::span
 }
 
 bool BatchedDot::emit(Lowering& to, const Apply& node) const {
-  const DType dtype = node.output().dtype();
-  const auto x = to.shape_in(0), y = to.shape_in(1), z = to.shape_out(0);
-  const std::size_t batch_dims = x.size() - 2;
+  const auto x = to.shape_in(0), y = to.shape_in(1);
+  const std::size_t batch_axes = x.size() - 2;
   const bool share_x = repeats_everywhere(node.input(0)), share_y = repeats_everywhere(node.input(1));
-  const Expr m = x[batch_dims], k = x[batch_dims + 1], n = y[batch_dims + 1];
-  to.require(equal(k, y[batch_dims]), cat("matmul: ", inner_message));
-  Expr batch = to.pool().integer(1);
-  for (std::size_t axis = 0; axis < batch_dims; ++axis) {
-    batch = batch * z[axis];
-    if (!share_x && !share_y) to.require(equal(x[axis], y[axis]), "matmul: the batch lengths differ");
-  }
-  const auto length = [&](int input, std::size_t axis) { return node.input(input).static_shape()[batch_dims + axis]; };
-  const bool is_in_lanes = to.is_in_lanes() && is_small_in_lanes({1 << 10, length(0, 0), length(0, 1), length(1, 1)});
-  if (uses_blas(dtype) && !is_in_lanes && !is_small_times_vector(length(0, 0), length(0, 1), length(1, 1))) {
-    const Expr zero = to.pool().integer(0);
-    to.call(blas_name("bt_batched_gemm", dtype), {batch, m, n, k, InputData{0}, share_x ? zero : m * k, InputData{1},
-                                                  share_y ? zero : k * n, OutputData{0}});
-    return true;
-  }
-  emit_sum(to, dtype, {z.begin(), z.end()}, k, [&to, batch_dims, share_x, share_y](Index at, Expr inner) {
-    std::vector<Expr> row, column;
-    for (std::size_t axis = 0; axis < batch_dims; ++axis) {
-      row.push_back(share_x ? to.pool().integer(0) : at[axis]);
-      column.push_back(share_y ? to.pool().integer(0) : at[axis]);
-    }
-    row.push_back(at[batch_dims]);
-    row.push_back(inner);
-    column.push_back(inner);
-    column.push_back(at[batch_dims + 1]);
-    return std::pair(to.in(0, row), to.in(1, column));
-  });
+  to.require(equal(x[batch_axes + 1], y[batch_axes]), cat("matmul: ", inner_message));
+  for (std::size_t axis = 0; axis < batch_axes && !share_x && !share_y; ++axis)
+    to.require(equal(x[axis], y[axis]), "matmul: the batch lengths differ");
+  to.contract({batch_axes, share_x, share_y});
   return true;
 }
 

@@ -8,6 +8,8 @@
 
 namespace bitale {
 
+// Whether a BLAS library has products of this dtype.
+bool uses_blas(DType dtype);
 // Whether it is a constant matrix of few and long rows, of a dtype that BLAS takes: products of it with vectors are
 // loops, which fuse with others, rather than calls.
 bool has_few_long_rows(const Variable& x);
