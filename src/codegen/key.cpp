@@ -119,13 +119,15 @@ class ProgramDigester {
     add(init);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = step;
+    auto& [index, extent, carries, body, vector, prefetch_distance, transposes, until, parallel_cost, lane_order,
+           schedule] = step;
     add(index);
     add(extent);
     add(carries);
     add(body);
     add(vector);
     add(prefetch_distance);
+    add(transposes);
     add(until);
     add(parallel_cost);
     add(lane_order.element_bytes);

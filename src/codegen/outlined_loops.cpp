@@ -53,10 +53,12 @@ class Cutter {
 
   // ---- steps ----
   std::optional<program::Loop> copy(const program::Loop& loop) {
-    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = loop;
+    auto& [index, extent, carries, body, vector, prefetch_distance, transposes, until, parallel_cost, lane_order,
+           schedule] = loop;
     if (until.defined()) return {};
-    program::Loop to{copy(index), copy(extent),      {}, {},
-                     vector,      prefetch_distance, {}, parallel_cost.defined() ? copy(parallel_cost) : Expr(),
+    program::Loop to{copy(index), copy(extent), {},
+                     {},          vector,       prefetch_distance,
+                     transposes,  {},           parallel_cost.defined() ? copy(parallel_cost) : Expr(),
                      lane_order,  schedule};
     for (auto& [var, kind, combiner, init] : carries) {
       if (init.defined()) return {};

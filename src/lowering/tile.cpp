@@ -1,8 +1,7 @@
 // Tiling: a loop that reads one array along rows and another along columns visits both in tiles, so that each cache
 // line is used completely before it is evicted. What it reads along columns is first copied, transposed, into a buffer
-// of a tile's size, which remains in the first-level cache. Code generators recognise that copy
-// (Loop::prefetch_distance tells them how far ahead the next tile is), and the loop itself then reads all its arrays
-// along rows.
+// of a tile's size, which remains in the first-level cache, and the loop itself then reads all its arrays along rows.
+// The copy says what it is (Loop::transposes), and both say how far ahead the next tile is (Loop::prefetch_distance).
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
@@ -89,22 +88,22 @@ class Tiler {
       const Expr ti = declare_.index("i", rows), tj = declare_.index("j", columns);
       const Expr at[] = {ti, tj}, read_at[] = {i, j};
       Step copy{program::Store{buffer, {at[0], at[1]}, program::substitute(load, moved(ti, tj))}};
-      tile_steps.push_back(nest(ti, rows, tj, columns, {std::move(copy)}));
+      tile_steps.push_back(nest(ti, rows, tj, columns, {std::move(copy)}, true));
       brought[load.id()] = pool_.load(buffer, load.dtype(), read_at);
     }
     Steps body = std::move(inner->body);
     program::substitute(body, brought);
     program::substitute(body, moved(i, j));
-    tile_steps.push_back(nest(i, rows, j, columns, std::move(body)));
+    tile_steps.push_back(nest(i, rows, j, columns, std::move(body), false));
     Step tiles{Loop{along.index, along.count, {}, std::move(tile_steps), false}};
     outer = Loop{across.index, across.count, {}, {std::move(tiles)}, false};
     return true;
   }
 
   // The next tile is `width` further along j.
-  static Step nest(Expr i, Expr rows, Expr j, Expr columns, Steps body) {
+  static Step nest(Expr i, Expr rows, Expr j, Expr columns, Steps body, bool transposes) {
     Step innermost{Loop{j, columns, {}, std::move(body), false, width}};
-    return {Loop{i, rows, {}, {std::move(innermost)}, false}};
+    return {Loop{i, rows, {}, {std::move(innermost)}, false, 0, transposes}};
   }
 
   std::int64_t add_tile(DType dtype) {

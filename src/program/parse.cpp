@@ -579,6 +579,8 @@ class Parser {
         out.parallel_cost = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
         out.prefetch_distance = integer();
+      } else if (take("transposing")) {
+        out.transposes = true;
       } else if (take("lanes of")) {
         out.lane_order.element_bytes = int(integer());
         expect("x");
@@ -872,6 +874,7 @@ class Source {
           head += schedule_text(s.schedule, [&](std::int64_t buffer) { return name(buffer); });
           if (s.parallel_cost.defined()) head += cat(", in chunks of ", work);
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
+          if (s.transposes) head += ", transposing";
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))

@@ -113,6 +113,7 @@ class Printer {
           head += schedule_text(s.schedule, [&](std::int64_t buffer) { return name(buffer); });
           if (s.parallel_cost.defined()) head += ", in chunks";
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
+          if (s.transposes) head += ", transposing";
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", text(carry.var), " = ", text(carry.init))

@@ -105,6 +105,9 @@ struct Loop {
   // A hint. If not 0, the elements that are this many iterations ahead will be accessed soon; they may be prefetched
   // now.
   std::int64_t prefetch_distance = 0;
+  // The loop and the one in it only copy elements into a temporary, [i, j], from where neighbours along i are adjacent:
+  // code may copy blocks, and transpose them in registers.
+  bool transposes = false;
   // The loop ends after the first iteration in which this holds. It is evaluated at the end of the body, before states
   // take their next values. The order of iterations counts then.
   Expr until = {};

@@ -169,7 +169,8 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Loop> S, class V>
 void visit(S& step, V& v) {
-  auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = step;
+  auto& [index, extent, carries, body, vector, prefetch_distance, transposes, until, parallel_cost, lane_order,
+         schedule] = step;
   v.expr(extent);
   if (parallel_cost.defined()) v.expr(parallel_cost);
   for (auto& [var, kind, combiner, init] : carries)

@@ -8,6 +8,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/accesses.hpp"
 #include "program/steps.hpp"
 #include "program/verify_reads.hpp"
 
@@ -176,6 +177,7 @@ class Verifier {
     if (s.parallel_cost.defined() &&
         (s.until.defined() || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
       fail("a loop whose iterations count in order is in chunks");
+    if (s.transposes && !is_transposing_copy(s)) fail("a loop says that it copies transposed elements, and does not");
     const bool has_order = s.vector && s.lane_order;
     for (auto& step : s.body)
       if (const auto* sum = as_add(step); sum && sum->by_runs && !has_order)
@@ -204,6 +206,17 @@ class Verifier {
       carried_.erase(carry.var.payload());
       define(carry.var);
     }
+  }
+  // to[i, j] = from[.., j, .., i] for a matrix `to` whose rows have a known length.
+  bool is_transposing_copy(const Loop& rows) const {
+    const auto* columns = rows.body.size() == 1 ? as_loop(rows.body[0]) : nullptr;
+    const auto* store = columns && columns->body.size() == 1 ? as_store(columns->body[0]) : nullptr;
+    if (!store || !rows.carries.empty() || !columns->carries.empty() || store->value.code() != Code::load) return false;
+    const Expr load = store->value;
+    const Buffer& to = program_.buffers[std::size_t(store->buffer)];
+    return to.role == Role::temporary && to.shape.size() == 2 && to.shape[1].is_constant() &&
+           store->at == std::vector<Expr>{rows.index, columns->index} && load.argument_count() > 1 &&
+           stride(load.argument(load.argument_count() - 1), rows.index) == 1;
   }
   void verify(const Next& s) {
     const auto state = states_.find(s.var.payload());

@@ -1,4 +1,4 @@
-// Transposing copies (lowering/tile.cpp): to[i, j] = from[.., j, .., i] in whole blocks of as many rows as a vector has
+// Transposing copies (Loop::transposes): to[i, j] = from[.., j, .., i] in whole blocks of as many rows as a vector has
 // lanes. Rows are loaded, transposed by shuffles and stored; the edges are copied element by element.
 #include <algorithm>
 
@@ -7,17 +7,12 @@
 
 namespace bitale::codegen {
 
-using program::Code;
 using program::Expr;
 using Value = FunctionBuilder::Value;
 
 namespace {
 
 constexpr int max_rows = 16;
-
-const program::Loop* only_loop(const program::Steps& body) {
-  return body.size() == 1 ? program::as_loop(body[0]) : nullptr;
-}
 
 void transpose_blocks(Emitter& emitter, const program::Loop& rows, const program::Loop& columns,
                       const program::Store& store) {
@@ -108,13 +103,9 @@ void transpose_blocks(Emitter& emitter, const program::Loop& rows, const program
 class TransposingCopies final : public LoopStrategy {
  public:
   bool emit(Emitter& emitter, const program::Loop& rows) override {
-    const program::Loop* columns = only_loop(rows.body);
-    if (!columns || !columns->prefetch_distance || !rows.carries.empty() || !columns->carries.empty()) return false;
-    const auto* store = columns->body.size() == 1 ? program::as_store(columns->body[0]) : nullptr;
-    if (!store || store->value.code() != Code::load || store->at.size() != 2) return false;
-    if (!(store->at[0] == rows.index) || !(store->at[1] == columns->index)) return false;
-    if (emitter.program().buffers[std::size_t(store->buffer)].role != program::Role::temporary) return false;
-    transpose_blocks(emitter, rows, *columns, *store);
+    if (!rows.transposes) return false;
+    const program::Loop& columns = *program::as_loop(rows.body[0]);
+    transpose_blocks(emitter, rows, columns, *program::as_store(columns.body[0]));
     return true;
   }
 };

@@ -19,7 +19,7 @@ struct AllKinds {
 
   // Numbers identify the parts: 1, 2, 3, ... in the order of visits, buffers from 100 on.
   Steps steps() {
-    Loop loop{pool.index(0), number(1), {{var(50), CarryKind::state, {}, number(15)}}, {}, false, 0,
+    Loop loop{pool.index(0), number(1), {{var(50), CarryKind::state, {}, number(15)}}, {}, false, 0, false,
               number(16),    number(2)};
     loop.body.push_back({Let{var(51), number(11)}});
     loop.body.push_back({Next{var(56), number(17)}});

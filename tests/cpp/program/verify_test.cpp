@@ -235,6 +235,21 @@ TEST_CASE("only vector loops with an order of additions have runs of equal indic
                          InternalError);
 }
 
+TEST_CASE("a loop that says that it copies transposed elements does nothing else") {
+  const auto text = [](const char* at, const char* value) {
+    return std::string("program p(x: f64[?, ?]) -> y: f64\n  temporary t: f64[16, 64]\n  output y: f64\n") +
+           "  for i in 16, transposing:\n    for j in 64, ahead 64:\n      t[" + at + "] = " + value +
+           "\n  y = t[0, 0]\n";
+  };
+  const auto check = [](const std::string& program) { verify(parse(program)); };
+  CHECK_NOTHROW(check(text("i, j", "x[j, i]")));
+  CHECK_NOTHROW(check(text("i, j", "x[(j + 3), (i + 5)]")));
+  for (auto& [at, value] : {std::pair("i, j", "x[i, j]"), std::pair("i, j", "(x[j, i] + 1.0)"),
+                            std::pair("0, j", "x[j, i]"), std::pair("i, j", "x[j, (2 * i)]")})
+    CHECK_THROWS_WITH_AS(check(text(at, value)),
+                         doctest::Contains("says that it copies transposed elements, and does not"), InternalError);
+}
+
 TEST_CASE("a pass that divides loops keeps the order in which sums are added") {
   const Program before = parse(R"(program p(x: f64[?], g: i64[?]) -> y: f64[3], z: f64
   output y: f64[3]
