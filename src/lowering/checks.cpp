@@ -3,15 +3,11 @@
 #include <algorithm>
 
 #include "lowering/definitions.hpp"
+#include "program/checked_index.hpp"
 
 namespace bitale::lowering {
 
 namespace {
-// 0 <= index < length, in one comparison.
-Expr is_below(Expr index, Expr length) {
-  return program::cast(index, DType::UInt64) < program::cast(length, DType::UInt64);
-}
-
 // In range_checks_, in place of a length: the elements are known, and none is negative.
 constexpr std::uint32_t never_negative = ~std::uint32_t(0);
 
@@ -118,7 +114,7 @@ void Definitions::require_in_range(int input, Expr length, std::string message) 
         Scanned{{.domain = domain}, CarryKind::reduce, Combiner::bit_and, all, var},
         [&](Index at) {
           const Expr index = program::cast(read(variable, at), DType::Int64);
-          return is_below(wrap_index(index, length), length);
+          return program::is_in_range(index, length);
         },
         nullptr);
     make_check(var, id);
@@ -129,9 +125,8 @@ Expr Definitions::index_in(int input, Index at, Expr length, bool wraps) {
   const Expr index = program::cast(in(input, at), DType::Int64);
   if (counts_along(index, length)) return index;
   if (range_checks_.contains({node_->inputs[std::size_t(input)].node(), never_negative})) return index;
-  const Expr wrapped = wraps ? wrap_index(index, length) : index;
-  if (node_->inputs[std::size_t(input)].ndim() == 0) return wrapped;  // checked before
-  return select(is_below(wrap_index(index, length), length), wrapped, pool().integer(0));
+  if (node_->inputs[std::size_t(input)].ndim() > 0) return program::checked_index(index, length, wraps);
+  return wraps ? program::wrapped_index(index, length) : index;  // checked before
 }
 
 }  // namespace bitale::lowering

@@ -170,7 +170,4 @@ class Lowering {
   virtual Expr index_in(int input, Index at, Expr length, bool wraps) = 0;
 };
 
-// A possibly negative, already checked index, made non-negative.
-inline Expr wrap_index(Expr index, Expr length) { return select(index < 0, index + length, index); }
-
 }  // namespace bitale

@@ -1,13 +1,12 @@
-// Lanes that read elements by checked indices, as `mu[group]` does: select(ok, w, 0), where w is the index i with
-// negative ones wrapped, and ok says whether w is below the length. The body of such a loop is emitted twice: for lanes
-// whose indices are all in 0..length - 1, where i itself is the position, and for all others. The first body reads each
-// index as a scalar, so that no lane has to be extracted from a vector.
+// Lanes that read elements by checked indices (program/checked_index), as `mu[group]` does. The body of such a loop is
+// emitted twice: for lanes whose indices are all in 0..length - 1, where i itself is the position, and for all others.
+// The first body reads each index as a scalar, so that no lane has to be extracted from a vector.
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/checked_index.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::codegen {
@@ -19,35 +18,9 @@ namespace {
 
 constexpr std::size_t max_operations_in_two_bodies = 200;  // expressions
 
-struct CheckedIndex {
-  Expr position, ok, wrapped, index, length;
-};
-
-// The operand of a conversion from int64 to uint64, which a constant has undergone already, or nothing.
-Expr signed_operand(Expr expr) {
-  if (expr.is_constant() && expr.payload() >= 0) return expr.pool().integer(expr.payload());
-  const bool converts =
-      expr.code() == Code::cast && expr.dtype() == DType::UInt64 && expr.argument(0).dtype() == DType::Int64;
-  return converts ? expr.argument(0) : Expr();
-}
-
-std::optional<CheckedIndex> checked_index(Emitter& emitter, Expr position) {
-  if (position.code() != Code::select || !position.argument(2).is_constant(0)) return {};
-  const Expr ok = position.argument(0), wrapped = position.argument(1);
-  if (ok.code() != Code::lt || !(signed_operand(ok.argument(0)) == wrapped)) return {};
-  const Expr length = signed_operand(ok.argument(1));
-  if (!length.defined() || emitter.varies(length)) return {};
-  const bool wraps = wrapped.code() == Code::select && wrapped.argument(0).code() == Code::lt &&
-                     wrapped.argument(0).argument(1).is_constant(0);
-  const Expr index = wraps ? wrapped.argument(2) : wrapped;
-  if (wraps && !(wrapped.argument(0).argument(0) == index && wrapped.argument(1) == index + length)) return {};
-  if (!emitter.varies(index)) return {};
-  return CheckedIndex{position, ok, wrapped, index, length};
-}
-
 // Those of the loop that lanes gather by, if the body is worth being emitted twice.
-std::vector<CheckedIndex> checked_indices_of(Emitter& emitter, const program::Loop& loop) {
-  std::vector<CheckedIndex> found;
+std::vector<program::CheckedIndex> checked_indices_of(Emitter& emitter, const program::Loop& loop) {
+  std::vector<program::CheckedIndex> found;
   if (!emitter.target().slow_gathers || !emitter.may_branch() ||
       emitter.operations_in_lanes() > max_operations_in_two_bodies)
     return found;
@@ -56,7 +29,8 @@ std::vector<CheckedIndex> checked_indices_of(Emitter& emitter, const program::Lo
     program::for_each_expr(step, [&](const Expr& root) {
       walk(root, [&](Expr expr) {
         if (expr.code() != Code::load || expr.argument_count() != 1) return;
-        if (const auto checked = checked_index(emitter, expr.argument(0))) found.push_back(*checked);
+        const auto checked = program::as_checked_index(expr.argument(0));
+        if (checked && emitter.varies(checked->index) && !emitter.varies(checked->length)) found.push_back(*checked);
       });
     });
   return found;
@@ -65,12 +39,12 @@ std::vector<CheckedIndex> checked_indices_of(Emitter& emitter, const program::Lo
 class CheckedIndices final : public LanesStrategy {
  public:
   bool emit_body(Emitter& emitter, const program::Loop& loop) override {
-    const std::vector<CheckedIndex> indices = checked_indices_of(emitter, loop);
+    const std::vector<program::CheckedIndex> indices = checked_indices_of(emitter, loop);
     if (indices.empty()) return false;
     const LlvmApi& l = emitter.api();
     LLVMBuilderRef at_end = emitter.builder();
     Value unusual = nullptr;
-    for (auto& [position, ok, wrapped, index, length] : indices) {
+    for (auto& [position, in_range, wrapped, index, length] : indices) {
       const Value i = emitter.lanes_of(index), rest = l.BuildSub(at_end, emitter.lanes_of(length - 1), i, "");
       const Value signs = l.BuildOr(at_end, i, rest, "");
       unusual = unusual ? l.BuildOr(at_end, unusual, signs, "") : signs;
@@ -78,8 +52,8 @@ class CheckedIndices final : public LanesStrategy {
     const Value zero = emitter.constant(DType::Int64, 0, emitter.lane_count());
     const Value some = emitter.any_lane(l.BuildICmp(at_end, LLVMIntSLT, unusual, zero, ""));
     emitter.mark_unlikely(emitter.emit_two_bodies(loop, some, "unusual_indices", [&] {
-      for (auto& [position, ok, wrapped, index, length] : indices) {
-        emitter.set_value(ok, emitter.full_mask(emitter.lane_count()));
+      for (auto& [position, in_range, wrapped, index, length] : indices) {
+        emitter.set_value(in_range, emitter.full_mask(emitter.lane_count()));
         for (const Expr& same : {wrapped, position}) emitter.set_value(same, emitter.lanes_of(index));
         indices_.emplace(position.id(), index);
       }
