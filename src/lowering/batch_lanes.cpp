@@ -11,7 +11,6 @@
 #include <optional>
 #include <set>
 
-#include "bitale/runtime/functions.hpp"
 #include "lowering/contractions.hpp"
 #include "lowering/costs.hpp"
 #include "lowering/fuse_loops.hpp"

@@ -7,7 +7,7 @@
 #include "ops/linalg/dot.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "program/steps.hpp"
-#include "runtime/functions.hpp"
+#include "bitale/runtime/functions.hpp"
 
 namespace bitale::lowering {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "program/expr.hpp"
+#include "bitale/program/expr.hpp"
 
 namespace bitale::program {
 
