@@ -109,6 +109,17 @@ def as_symbolic(x: Any) -> Any:
     raise TypeError(f"expected an array, got {x!r} of type {type(x).__name__}")
 
 
+_words = {"b": "bool", "iu": "integers", "f": "real floats", "fc": "floats", "iuf": "real numbers", "iufc": "numbers", "biu": "integers or bool", "c": "complex numbers"}  # fmt: skip
+
+
+def of_kinds(x: Any, name: str, kinds: str) -> Any:
+    """The variable. TypeError for a dtype of other kinds than those for which the standard defines a function."""
+    x = as_symbolic(x)
+    if dtype_of(x).kind not in kinds:
+        raise TypeError(f"{name}: expected {_words.get(kinds, 'another dtype')}, got {x.dtype}")
+    return x
+
+
 def as_operands(*given: Any) -> list[Any]:
     """Variables of one dtype. At least one of the operands is an array."""
     arrays = [dtype_of(as_symbolic(x)) for x in given if not isinstance(x, _python)]

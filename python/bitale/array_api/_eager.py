@@ -275,6 +275,13 @@ def standard(function: _Function) -> _Function:
     return _taking_arrays(function, needs_shape=False)
 
 
+def named(function: Callable[..., Any], name: str, doc: str) -> Any:
+    """Do the same for one of several functions that are made alike."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return standard(function)
+
+
 def standard_by_shape(function: _Function) -> _Function:
     """Do the same for a function that needs the lengths of its arguments, not only their ranks."""
     return _taking_arrays(function, needs_shape=True)

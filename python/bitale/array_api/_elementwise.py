@@ -9,41 +9,23 @@ from typing import Any, Callable
 import numpy as np
 
 import bitale.tensor as pt
-from bitale.array_api._dtypes import as_operands, as_symbolic, dtype_of, promoted
-from bitale.array_api._eager import standard
-
-_words = {"b": "bool", "iu": "integers", "f": "real floats", "fc": "floats", "iuf": "real numbers", "iufc": "numbers", "biu": "integers or bool", "c": "complex numbers"}  # fmt: skip
-
-
-def _checked(name: str, kinds: str, operand: Any) -> None:
-    if dtype_of(operand).kind not in kinds:
-        raise TypeError(
-            f"{name}: expected {_words.get(kinds, 'another dtype')}, got {operand.dtype}"
-        )
-
-
-def _named(function: Any, name: str, doc: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return standard(function)
+from bitale.array_api._dtypes import as_operands, dtype_of, of_kinds, promoted
+from bitale.array_api._eager import named, standard
 
 
 def _one(name: str, kinds: str, compute: Callable[[Any], Any], doc: str) -> Any:
     def function(x: Any, /) -> Any:
-        x = as_symbolic(x)
-        _checked(name, kinds, x)
-        return compute(x)
+        return compute(of_kinds(x, name, kinds))
 
-    return _named(function, name, doc)
+    return named(function, name, doc)
 
 
 def _two(name: str, kinds: str, compute: Callable[[Any, Any], Any], doc: str) -> Any:
     def function(x1: Any, x2: Any, /) -> Any:
         x1, x2 = as_operands(x1, x2)
-        _checked(name, kinds, x1)
-        return compute(x1, x2)
+        return compute(of_kinds(x1, name, kinds), x2)
 
-    return _named(function, name, doc)
+    return named(function, name, doc)
 
 
 def _unless_integer(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -174,8 +156,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     array
         In the dtype of x.
     """
-    x = as_symbolic(x)
-    _checked("clip", "iuf", x)
+    x = of_kinds(x, "clip", "iuf")
     dtype, out = dtype_of(x), x
     for bound, function in ((min, pt.maximum), (max, pt.minimum)):
         if bound is None:

@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import bitale.tensor as pt
-from bitale.array_api._dtypes import as_operands, as_symbolic, dtype_of
+from bitale.array_api._dtypes import as_operands, as_symbolic, dtype_of, of_kinds
 from bitale.array_api._eager import standard
-
-
-def _ordered(x: Any, name: str) -> Any:
-    x = as_symbolic(x)
-    if dtype_of(x).kind not in "iuf":
-        raise TypeError(f"{name}: not defined for {x.dtype}")
-    return x
 
 
 @standard
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The positions that sort takes its elements from; equal elements keep their order."""
-    return pt.argsort(_ordered(x, "argsort"), axis=axis, descending=descending)
+    return pt.argsort(of_kinds(x, "argsort", "iuf"), axis=axis, descending=descending)
 
 
 @standard
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The elements in increasing or decreasing order. nan is last in increasing order, and first in decreasing order."""
-    return pt.sort(_ordered(x, "sort"), axis=axis, descending=descending)
+    return pt.sort(of_kinds(x, "sort", "iuf"), axis=axis, descending=descending)
 
 
 @standard
@@ -41,7 +34,7 @@ def nonzero(x: Any, /) -> Any:
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
     """Where the elements of x2 would be inserted into the sorted vector x1."""
     x1, x2 = as_operands(x1, x2)
-    return pt.searchsorted(_ordered(x1, "searchsorted"), x2, side=side, sorter=sorter)
+    return pt.searchsorted(of_kinds(x1, "searchsorted", "iuf"), x2, side=side, sorter=sorter)
 
 
 @standard

@@ -6,8 +6,8 @@ from typing import Any
 
 import bitale.tensor.fft as _fft
 from bitale import _core
-from bitale.array_api._dtypes import as_dtype, as_symbolic, check_device, default_float, dtype_of
-from bitale.array_api._eager import Array, standard
+from bitale.array_api._dtypes import as_dtype, check_device, default_float, of_kinds
+from bitale.array_api._eager import Array, named, standard
 
 __all__ = [
     "fft",
@@ -27,31 +27,20 @@ __all__ = [
 ]
 
 
-def _floats(x: Any, name: str, kinds: str) -> Any:
-    x = as_symbolic(x)
-    if dtype_of(x).kind not in kinds:
-        raise TypeError(f"{name}: not defined for {x.dtype}")
-    return x
-
-
 def _line(name: str, function: Any, kinds: str, doc: str) -> Any:
     def transform(
         x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
     ) -> Any:
-        return function(_floats(x, name, kinds), n=n, axis=axis, norm=norm)
+        return function(of_kinds(x, name, kinds), n=n, axis=axis, norm=norm)
 
-    transform.__name__ = transform.__qualname__ = name
-    transform.__doc__ = doc
-    return standard(transform)
+    return named(transform, name, doc)
 
 
 def _grid(name: str, function: Any, kinds: str, doc: str) -> Any:
     def transform(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-        return function(_floats(x, name, kinds), s=s, axes=axes, norm=norm)
+        return function(of_kinds(x, name, kinds), s=s, axes=axes, norm=norm)
 
-    transform.__name__ = transform.__qualname__ = name
-    transform.__doc__ = doc
-    return standard(transform)
+    return named(transform, name, doc)
 
 
 fft = _line("fft", _fft.fft, "fc", "The transform along an axis.")
@@ -76,13 +65,13 @@ irfftn = _grid("irfftn", _fft.irfftn, "fc", "The inverse of rfftn.")
 @standard
 def fftshift(x: Any, /, *, axes: Any = None) -> Any:
     """Rotated such that the frequency 0 is in the middle."""
-    return _fft.fftshift(_floats(x, "fftshift", "fc"), axes)
+    return _fft.fftshift(of_kinds(x, "fftshift", "fc"), axes)
 
 
 @standard
 def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
     """The inverse of fftshift."""
-    return _fft.ifftshift(_floats(x, "ifftshift", "fc"), axes)
+    return _fft.ifftshift(of_kinds(x, "ifftshift", "fc"), axes)
 
 
 def _frequencies(function: Any, n: Any, d: Any, dtype: Any, device: Any) -> Any:

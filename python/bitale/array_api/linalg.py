@@ -8,8 +8,8 @@ import numpy as np
 
 import bitale.tensor as pt
 import bitale.tensor.linalg as _linalg
-from bitale.array_api._dtypes import as_dtype, as_operands, as_symbolic, dtype_of
-from bitale.array_api._eager import standard, standard_by_shape
+from bitale.array_api._dtypes import as_dtype, as_operands, as_symbolic, dtype_of, of_kinds
+from bitale.array_api._eager import named, standard, standard_by_shape
 from bitale.array_api._reductions import _accumulated
 
 __all__ = ["cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
@@ -21,8 +21,7 @@ def _matrices(x: Any, name: str, kinds: str = "fc", is_square: bool = False) -> 
     x = as_symbolic(x)
     if x.ndim < 2:
         raise np.linalg.LinAlgError(f"{name}: expected matrices, got {x.ndim} dimensions")
-    if dtype_of(x).kind not in kinds:
-        raise TypeError(f"{name}: not defined for {x.dtype}")
+    of_kinds(x, name, kinds)
     rows, columns = x.type.shape[-2:]
     if is_square and None not in (rows, columns) and rows != columns:
         raise np.linalg.LinAlgError(f"{name}: expected square matrices, got {rows} x {columns}")
@@ -31,9 +30,18 @@ def _matrices(x: Any, name: str, kinds: str = "fc", is_square: bool = False) -> 
 
 def _numbers(name: str, *given: Any) -> list[Any]:
     out = as_operands(*given)
-    if dtype_of(out[0]).kind not in "iufc":
-        raise TypeError(f"{name}: not defined for {out[0].dtype}")
+    of_kinds(out[0], name, "iufc")
     return out
+
+
+def _of_one(name: str, is_square: bool, doc: str, result: Any = None) -> Any:
+    """The function of that name, of matrices of floats alone."""
+
+    def function(x: Any, /) -> Any:
+        found = getattr(_linalg, name)(_matrices(x, name, is_square=is_square))
+        return found if result is None else result(*found)
+
+    return named(function, name, doc)
 
 
 @standard
@@ -91,12 +99,6 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @standard
-def det(x: Any, /) -> Any:
-    """The determinants of matrices."""
-    return _linalg.det(_matrices(x, "det", is_square=True))
-
-
-@standard
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """A diagonal of each matrix."""
     x = as_symbolic(x)
@@ -105,40 +107,17 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return pt.diagonal(x, offset=offset, axis1=-2, axis2=-1)
 
 
-class EigResult(NamedTuple):
-    """What eig gives."""
+EigResult = NamedTuple("EigResult", [("eigenvalues", Any), ("eigenvectors", Any)])
+EighResult = NamedTuple("EighResult", [("eigenvalues", Any), ("eigenvectors", Any)])
+QRResult = NamedTuple("QRResult", [("Q", Any), ("R", Any)])
+SlogdetResult = NamedTuple("SlogdetResult", [("sign", Any), ("logabsdet", Any)])
+SVDResult = NamedTuple("SVDResult", [("U", Any), ("S", Any), ("Vh", Any)])
 
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class EighResult(NamedTuple):
-    """What eigh gives."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class QRResult(NamedTuple):
-    """What qr gives."""
-
-    Q: Any
-    R: Any
-
-
-class SlogdetResult(NamedTuple):
-    """What slogdet gives."""
-
-    sign: Any
-    logabsdet: Any
-
-
-class SVDResult(NamedTuple):
-    """What svd gives."""
-
-    U: Any
-    S: Any
-    Vh: Any
+det = _of_one("det", True, "The determinants of matrices.")
+eigh = _of_one("eigh", True, "Eigenvalues and eigenvectors of Hermitian matrices.", EighResult)
+inv = _of_one("inv", True, "Inverse matrices.")
+slogdet = _of_one("slogdet", True, "The sign and the logarithm of determinants.", SlogdetResult)
+svdvals = _of_one("svdvals", False, "Singular values.")
 
 
 @standard
@@ -160,21 +139,9 @@ def eigvals(x: Any, /) -> Any:
 
 
 @standard
-def eigh(x: Any, /) -> EighResult:
-    """Eigenvalues and eigenvectors of Hermitian matrices."""
-    return EighResult(*_linalg.eigh(_matrices(x, "eigh", is_square=True)))
-
-
-@standard
 def eigvalsh(x: Any, /) -> Any:
     """Eigenvalues of Hermitian matrices."""
     return _linalg.eigh(_matrices(x, "eigvalsh", is_square=True))[0]
-
-
-@standard
-def inv(x: Any, /) -> Any:
-    """Inverse matrices."""
-    return _linalg.inv(_matrices(x, "inv", is_square=True))
 
 
 @standard
@@ -219,12 +186,6 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
 
 
 @standard
-def slogdet(x: Any, /) -> SlogdetResult:
-    """The sign and the logarithm of determinants."""
-    return SlogdetResult(*_linalg.slogdet(_matrices(x, "slogdet", is_square=True)))
-
-
-@standard
 def solve(x1: Any, x2: Any, /) -> Any:
     """The solutions of linear systems; x2 is one vector, or stacks of matrices."""
     x1, x2 = as_operands(x1, x2)
@@ -240,12 +201,6 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
 
 
 @standard
-def svdvals(x: Any, /) -> Any:
-    """Singular values."""
-    return _linalg.svdvals(_matrices(x, "svdvals"))
-
-
-@standard
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sums of diagonals."""
     x = _matrices(x, "trace", "iufc")
@@ -256,7 +211,5 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 @standard
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Norms of vectors along axes; of the flattened array by default."""
-    x = as_symbolic(x)
-    if dtype_of(x).kind not in "fc":
-        raise TypeError(f"vector_norm: not defined for {x.dtype}")
+    x = of_kinds(x, "vector_norm", "fc")
     return _linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
