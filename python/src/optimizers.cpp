@@ -1,5 +1,5 @@
 // Optimisers and schedules, for bitale.optimizers: a function for each rule, whose parameters are the settings of its
-// record, and the walk from trees of parameters to lists and back.
+// record. Parameters, gradients and states are trees.
 #include "optimizers.hpp"
 
 #include <nanobind/stl/string.h>
@@ -17,9 +17,9 @@
 #include "bitale/core/text.hpp"
 #include "define.hpp"
 #include "instance.hpp"
-#include "leaves.hpp"
 #include "numpy_bridge.hpp"
 #include "optimizers/rule.hpp"
+#include "tree.hpp"
 
 namespace bitale::python {
 
@@ -30,8 +30,7 @@ using namespace optimizers;
 #define BITALE_SETTING_TYPE \
   "TensorVariable | numpy.typing.ArrayLike | Schedule | collections.abc.Callable[[TensorVariable], typing.Any]"
 
-// ---- settings
-// --------------------------------------------------------------------------------------------------------
+// ---- settings -------------------------------------------------------------------------------------------------------
 
 Schedule schedule_of(nb::object function) {
   const std::string name =
@@ -52,8 +51,29 @@ Setting setting_of(nb::handle given, const std::string& what) {
   return as_variable(given);
 }
 
-// ---- trees
-// -----------------------------------------------------------------------------------------------------------
+// ---- trees ----------------------------------------------------------------------------------------------------------
+
+// A leaf with its path: params["W"][0].
+struct Leaf {
+  nb::object value;
+  std::string path;
+};
+
+// The leaves of a value that has the structure of the parameters. TypeError or ValueError that names the path where it
+// has another. `what`: its name, with which paths begin.
+std::vector<Leaf> leaves_as(const Tree& form, nb::handle value, const std::string& what) {
+  Leaves leaves;
+  form.leaves_of(value, leaves, what);
+  const std::vector<std::string> paths = form.paths(what);
+  std::vector<Leaf> out;
+  for (std::size_t i = 0; i < leaves.size(); ++i) out.push_back({leaves[i], paths[i]});
+  return out;
+}
+
+Tree form_of(nb::handle value) {
+  Leaves leaves;
+  return Tree::of(value, leaves);
+}
 
 Variables variables_of(const std::vector<Leaf>& leaves) {
   Variables out;
@@ -63,15 +83,12 @@ Variables variables_of(const std::vector<Leaf>& leaves) {
 
 Variables values_of(const std::vector<Leaf>& leaves) {
   Variables out;
-  for (const Leaf& each : leaves) {
-    if (each.value.is_none()) throw TypeError(cat(each.path, ": expected a tensor, got None"));
-    out.push_back(as_variable(each.value));
-  }
+  for (const Leaf& each : leaves) out.push_back(as_variable(each.value));
   return out;
 }
 
-nb::object tree_of(nb::handle form, const Variables& variables) {
-  return with_leaves(form, [&](std::size_t i) { return wrap(variables[i]); });
+nb::object tree_of(const Tree& form, const Variables& variables) {
+  return form.build([&](std::size_t i) { return wrap(variables[i]); });
 }
 
 // A state as a dictionary: the count, and each slot in the form of the parameters.
@@ -84,12 +101,12 @@ nb::dict state_by_name(const Optimizer& optimizer, const Count& count, const Slo
   return out;
 }
 
-nb::dict state_in_form(const Optimizer& optimizer, nb::handle form, const State& state) {
+nb::dict state_in_form(const Optimizer& optimizer, const Tree& form, const State& state) {
   return state_by_name(
       optimizer, [&] { return wrap(state.count); }, [&](std::size_t s) { return tree_of(form, state.slots[s]); });
 }
 
-State state_of(const Optimizer& optimizer, nb::handle given, nb::handle form) {
+State state_of(const Optimizer& optimizer, nb::handle given, const Tree& form) {
   const nb::dict wanted = state_by_name(
       optimizer, [] { return nb::none(); }, [](std::size_t) { return nb::none(); });
   if (!PyDict_Check(given.ptr())) throw TypeError(cat("state: expected a dictionary as of init(), got ", shown(given)));
@@ -119,43 +136,43 @@ nb::object updates_class() {
   return cls;
 }
 
-// ---- the two forms
-// ---------------------------------------------------------------------------------------------------
+// ---- the two forms --------------------------------------------------------------------------------------------------
 
 // Of variables, expressions; of values, arrays.
 nb::object init(const Optimizer& optimizer, Any params) {
-  const std::vector<Leaf> leaves = leaves_of(params, "params");
+  const Tree form = form_of(params);
+  const std::vector<Leaf> leaves = leaves_as(form, params, "params");
   std::size_t variables = 0;
   for (const Leaf& each : leaves) variables += is_variable(each.value);
-  if (variables) return state_in_form(optimizer, params, optimizer.init(variables_of(leaves)));
+  if (variables) return state_in_form(optimizer, form, optimizer.init(variables_of(leaves)));
   if (leaves.empty()) throw ValueError("init: expected params, got none");
   std::vector<std::vector<Array>> slots;  // of each parameter
   for (const Leaf& each : leaves) slots.push_back(optimizer.initial_slots(array_from(each.value, Share::Copy)));
   return state_by_name(
       optimizer, [] { return to_numpy(Array(std::int64_t(0))); },
-      [&](std::size_t s) { return with_leaves(params, [&](std::size_t k) { return to_numpy(slots[k][s]); }); });
+      [&](std::size_t s) { return form.build([&](std::size_t k) { return to_numpy(slots[k][s]); }); });
 }
 
 nb::object update(const Optimizer& optimizer, Any gradients, Any state, Any params) {
-  const Variables gradient_values = values_of(leaves_as(params, gradients, "gradients"));
+  const Tree form = form_of(params);
   const auto [moved, next] =
-      optimizer.update(gradient_values, state_of(optimizer, state, params), values_of(leaves_of(params, "params")));
-  return nb::make_tuple(tree_of(params, moved), state_in_form(optimizer, params, next));
+      optimizer.update(values_of(leaves_as(form, gradients, "gradients")), state_of(optimizer, state, form),
+                       values_of(leaves_as(form, params, "params")));
+  return nb::make_tuple(tree_of(form, moved), state_in_form(optimizer, form, next));
 }
 
 nb::object updates(const Optimizer& optimizer, Any loss, Any params) {
-  const Variables parameters = variables_of(leaves_of(params, "params"));
-  const Updates made = is_variable(loss)
-                           ? optimizer.updates(require_variable(loss, "loss"), parameters)
-                           : optimizer.updates(values_of(leaves_as(params, loss, "gradients")), parameters);
+  const Tree form = form_of(params);
+  const Variables parameters = variables_of(leaves_as(form, params, "params"));
+  const Updates made = is_variable(loss) ? optimizer.updates(require_variable(loss, "loss"), parameters)
+                                         : optimizer.updates(values_of(leaves_as(form, loss, "gradients")), parameters);
   nb::object out = updates_class()();
   for (const auto& [before, after] : made) out[wrap(before)] = wrap(after);
-  out.attr("state") = state_in_form(optimizer, params, made.state);
+  out.attr("state") = state_in_form(optimizer, form, made.state);
   return out;
 }
 
-// ---- functions of rules
-// ----------------------------------------------------------------------------------------------
+// ---- functions of rules ---------------------------------------------------------------------------------------------
 
 // What was given by position or by name; null objects for what was not.
 std::vector<nb::object> given_by_name(const std::string& function, const std::vector<std::string>& names, nb::args args,
@@ -241,8 +258,7 @@ void bind_rules(nb::module_& m) {
   }
 }
 
-// ---- schedules
-// -------------------------------------------------------------------------------------------------------
+// ---- schedules ------------------------------------------------------------------------------------------------------
 
 template <class>
 using AsLike = Like;
@@ -355,7 +371,8 @@ array([ 0.9, -1.9]))")
       nb::sig("def chain(*parts: Optimizer) -> Optimizer"),
       R"(>>> o = bt.optimizers.chain(bt.optimizers.clip_by_global_norm(1.0), bt.optimizers.sgd(0.5))");
   add_function(
-      m, "global_norm", [](const Any& tensors) { return global_norm(values_of(leaves_of(tensors, "tensors"))); },
+      m, "global_norm",
+      [](const Any& tensors) { return global_norm(values_of(leaves_as(form_of(tensors), tensors, "tensors"))); },
       "tensors"_a, nb::call_guard<AtCaller>(), R"(>>> bt.optimizers.global_norm([np.array([3.0]), np.array(4.0)]).eval()
 array(5.))");
 }
