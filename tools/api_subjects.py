@@ -22,8 +22,11 @@ SECTIONS = [
     _section("Compiling functions", "From expressions to native functions, and the variables that keep values between calls ([page](functions.md)).",
              "function In Out shared Mode get_mode export_c export_object export_wasm export_stablehlo", ""),
     _section("Derivatives", "Reverse and forward mode, and products with second derivatives: [tutorial](tutorial/gradients.md).",
-             "grad jacobian jacfwd hessian Lop Rop pullback pushforward hessian_vector_product gauss_newton_vector_product subgraph_grad "
+             "grad value_and_grad jacobian jacfwd jacrev hessian Lop Rop pullback pushforward hessian_vector_product gauss_newton_vector_product subgraph_grad "
              "disconnected_grad zero_grad verify_grad", ""),
+    _section("Functions of functions", "Python functions of arrays, compiled, and applied to batches: [tutorial](tutorial/trees.md).", "jit vmap", ""),
+    _section("Trees", "Values of several variables, which go wherever one goes; the module `bitale.tree` has more: [tutorial](tutorial/trees.md).",
+             "register_tree", ""),
     _section("Loops and choices", "Computations that repeat or depend on values: [loops](scan.md).",
              "ifelse scan until map reduce foldl foldr scan_checkpoints", ""),
     _section("Graphs", "Copies of expressions, ops of one's own, and what a graph looks like: [extending](extending.md), [debugging](debugging.md).",
@@ -117,6 +120,8 @@ OTHER_MODULES = {
     "conditional": "the choice of which only one side is computed, under PyTensor's newer name",
     "link": "linkers, and wrappers around the execution of nodes ([page](linkers.md))",
     "assumptions": "properties of matrices that rewrites use ([page](linalg.md))",
+    "tree": "values of several variables, taken apart and put together ([page](tutorial/trees.md))",
+    "functional": "functions of functions: `jit`, `vmap` and derivatives ([page](tutorial/trees.md))",
     "random": "counter-based streams ([page](random.md))",
     "stats": "log densities, and transforms of constrained variables ([page](stats.md))",
     "integrate": "solutions of differential equations ([page](integrate.md))",

@@ -107,6 +107,12 @@ nb::tuple dataclass_data(nb::handle value, nb::handle fields) {
   return nb::make_tuple(value.type(), nb::tuple(own), nb::tuple(fixed), nb::tuple(values));
 }
 
+// Kinds of values that are looked at in each call, and of which none is registered.
+bool is_plain_leaf(nb::handle value) {
+  PyObject* p = value.ptr();
+  return PyArray_CheckExact(p) || PyFloat_CheckExact(p) || PyLong_CheckExact(p) || PyUnicode_CheckExact(p);
+}
+
 bool is_named_tuple(nb::handle value) {
   return !PyTuple_CheckExact(value.ptr()) && PyObject_HasAttrString(value.ptr(), "_fields") == 1;
 }
@@ -132,7 +138,7 @@ const TreeClass* tree_class_of(nb::handle object) { return tree_class(Py_TYPE(ob
 bool is_tree(nb::handle object) {
   PyObject* p = object.ptr();
   if (PyList_Check(p) || PyTuple_Check(p) || PyDict_Check(p)) return true;
-  if (object.is_none() || is_variable(object) || PyType_Check(p)) return false;
+  if (object.is_none() || is_plain_leaf(object) || is_variable(object) || PyType_Check(p)) return false;
   return tree_class_of(object) || fields_of(Py_TYPE(p)).is_valid();
 }
 
@@ -163,11 +169,16 @@ Tree::Tree() {
 
 Tree Tree::of(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop) {
   std::vector<Node> out;
+  out.reserve(16);
   add(value, leaves, is_leaf, stop, out);
   return out.size() == 1 && out[0].kind == Kind::Leaf ? Tree() : Tree(std::move(out));
 }
 
 void Tree::add(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop, std::vector<Node>& out) {
+  if (is_plain_leaf(value)) {
+    out.emplace_back();
+    return leaves.add(nb::borrow(value));
+  }
   const NestedList level;
   PyObject* p = value.ptr();
   const std::size_t at = out.size(), before = leaves.size();
