@@ -28,7 +28,9 @@ WEIGHTS = {
     "upstream": (0.2, 2.0),
     "releasing": (0.3, 4.0),
     "changelog": (0.2, 4.0),
-    "api": (0.1, 1.0),
+    "reference/table": (0.1, 1.0),
+    "testing": (0.3, 4.0),
+    "documentation_site": (0.2, 2.0),
 }
 _LEFT_OUT = ("source/", "cpp/", "live/", "genindex", "search", "404", "readme")
 _ARTICLE = re.compile(r'<article class="bd-article">(.*)</article>', re.S)

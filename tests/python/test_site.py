@@ -73,6 +73,8 @@ QUESTIONS = {
     "conda": "howto/faq",
     "docker": "howto/faq",
     "export C": "export",
+    "WebAssembly": "browser",
+    "run in a web page": "browser",
     "ODE": "integrate",
     "differential equations": "integrate",
     "float32": "howto/dtypes",
