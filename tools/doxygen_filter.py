@@ -227,7 +227,12 @@ def topic(text: str, folder: str, name: str) -> str:
     title = re.split(r"[:.,;](?:\s|$)", re.sub(r"\s+", " ", described))[0]
     page = "".join(f"/// {line}\n" for line in described.split("\n"))
     # A header that begins with the name of its class describes the class.
-    text = re.sub(rf"(?<=\n\n)(?=(?:class|struct)(?: \[\[\w+\]\])? {re.escape(title)}\b.*\{{)", page, text, count=1)
+    text = re.sub(
+        rf"(?<=\n\n)(?=(?:class|struct)(?: \[\[\w+\]\])? {re.escape(title)}\b.*\{{)",
+        page,
+        text,
+        count=1,
+    )
     above = f"/// @defgroup {folder}_{name} {title}\n/// @ingroup folder_{folder}\n{page}\n"
     # The outermost blocks of the namespace; what is within them belongs to the topic, too.
     out: list[str] = []

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bitale/core/text.hpp"
 #include "docstrings.hpp"
 #include "function_object.hpp"
 #include "reference/classes.hpp"
@@ -111,7 +112,7 @@ std::string described_name(nb::handle function) {
   if (Py_TYPE(function.ptr()) == function_type) return is_described(name) ? name : "";
   const std::string qualified = name_attribute(function, "__qualname__");
   if (is_described(qualified)) return qualified;
-  if (const std::string of_labelled = std::string(labelled_prefix) + name; qualified == "XTensorVariable." + name)
+  if (const std::string of_labelled = std::string(labelled_prefix) + name; qualified == cat(methods_of_labelled, name))
     return is_described(of_labelled) ? of_labelled : "";
   return qualified == "TensorVariable." + name && is_described(name) ? name : "";
 }

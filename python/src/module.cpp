@@ -5,12 +5,12 @@
 
 #include "bind.hpp"
 #include "bitale/core/blocking.hpp"
+#include "call_errors.hpp"
 #include "caller.hpp"
 #include "core/library_pages.hpp"
 #include "docstrings.hpp"
 #include "integrate.hpp"
 #include "interruption.hpp"
-#include "call_errors.hpp"
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"

@@ -41,9 +41,8 @@ void bind(nb::module_& m, const char* name, Variable (*function)(Parameters...),
 using ConstrainedObject = nb::typed<nb::tuple, Variable, Variable>;
 
 nb::object& constrained_class() {
-  static auto& made =
-      *new nb::object(class_of_parts("bitale.stats.transforms.Constrained",
-                                     "What a transform gives: (value, log_jacobian).", {"value", "log_jacobian"}));
+  static auto& made = *new nb::object(class_of_parts(
+      "bitale._core.Constrained", "What a transform gives: (value, log_jacobian).", {"value", "log_jacobian"}));
   return made;
 }
 

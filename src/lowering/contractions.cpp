@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "bitale/runtime/functions.hpp"
 #include "lowering/costs.hpp"
 #include "lowering/definitions.hpp"
 #include "ops/linalg/dot.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "program/steps.hpp"
-#include "bitale/runtime/functions.hpp"
 
 namespace bitale::lowering {
 

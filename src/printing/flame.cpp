@@ -28,8 +28,8 @@ std::string flame_html(const FlamePage& page) {
   for (auto& chart : page.charts) charts.push_back(write(chart));
   return cat(printing::page_head(page.title, flame_css),
              "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
-             ",\"text\":", json(page.text), ",\"charts\":[", join(charts, ",\n"), "]}</script>\n<script>\n",
-             flame_js, "</script>\n</body></html>\n");
+             ",\"text\":", json(page.text), ",\"charts\":[", join(charts, ",\n"), "]}</script>\n<script>\n", flame_js,
+             "</script>\n</body></html>\n");
 }
 
 }  // namespace bitale

@@ -14,7 +14,7 @@ from bitale.graph.traversal import ancestors
 from bitale.sparse.type import is_scipy, pattern_of, scipy_array
 
 
-# The tensors that make a matrix, in the order of its children; a length that follows from the others is none.
+# The tensors that make a matrix, in the order of its children; a length that follows from the others is not one.
 _PARTS = ("data", "indices", "indptr", "minor", "major")
 
 

@@ -53,4 +53,7 @@ std::vector<std::string> typed_overloads(std::string_view name);
 // Names of all descriptions, without those of elementwise functions.
 std::vector<std::string> described_names();
 
+// How the qualified names of methods of labelled tensors begin.
+inline constexpr std::string_view methods_of_labelled = "XTensorVariable.";
+
 }  // namespace bitale::python
