@@ -128,7 +128,8 @@ RegisterRules::RegisterRules(const char* name, Topic topic) {
   keep_loaded(reinterpret_cast<const void*>(topic));
   {
     const std::lock_guard lock(declared().mutex);
-    if (!declared().is_taken) return declared().topics.push_back({name, topic});
+    declared().topics.push_back({name, topic});
+    if (!declared().is_taken) return;
   }
   register_rules(topic);
 }

@@ -113,8 +113,8 @@ Variables broadcast_arrays(const Operands& tensors) {
   const LocationScope here(tensors.where);
   int ndim = 0;
   for (const Variable& tensor : tensors.variables) ndim = std::max(ndim, tensor.ndim());
-  Variables lengths(std::size_t(ndim), int64_constant(1)), out;
-  std::vector<bool> is_known(std::size_t(ndim));
+  Variables lengths(static_cast<std::size_t>(ndim), int64_constant(1)), out;
+  std::vector<bool> is_known(lengths.size());
   for (const Variable& tensor : tensors.variables)
     for (int axis = 0; axis < tensor.ndim(); ++axis) {
       const auto at = std::size_t(ndim - tensor.ndim() + axis);
