@@ -11,10 +11,10 @@ import numpy as np
 from bitale import _core
 from bitale._core import Constant, SparseVariable, Variable
 from bitale.graph.traversal import ancestors
-from bitale.sparse.type import is_scipy, pattern_of, scipy_array
+from bitale.sparse.type import in_order, is_scipy, pattern_of
 
 
-# The tensors that make a matrix, in the order of its children; a length that follows from the others is not one.
+# The tensors that make a matrix, in the order of its children, of which a length that follows from the others is left out.
 _PARTS = ("data", "indices", "indptr", "minor", "major")
 
 
@@ -39,6 +39,11 @@ class _Form:
             if key == "data" or not isinstance(part, Constant)
         }
         self.known = {key: part for key, part in parts.items() if key not in self.parts}
+        # What a call compares its values with.
+        self.shape = matrix.static_shape
+        self.pattern = pattern_of(matrix) if matrix.is_static else None
+        self.dtype = np.dtype(matrix.indices.dtype)
+        self.largest = np.iinfo(self.dtype).max
 
     def _key(self) -> tuple[Any, ...]:
         matrix = self.matrix
@@ -109,13 +114,13 @@ def _like(form: _Form, value: Any) -> tuple[Any, ...]:
         return _like_variable(form, value)
     if not is_scipy(value):
         raise TypeError(f"expected a sparse matrix, one of SciPy's sparse arrays, got {value!r}")
-    array = scipy_array(value, matrix.format)
-    for axis, (expected, got) in enumerate(zip(matrix.static_shape, array.shape)):
+    array = in_order(value, matrix.format)
+    for axis, (expected, got) in enumerate(zip(form.shape, array.shape)):
         if expected is not None and expected != got:
             raise ValueError(f"expected length {expected} along axis {axis}, got {got}")
-    if matrix.is_static:
+    if form.pattern is not None:
         if not all(
-            np.array_equal(x, y) for x, y in zip(pattern_of(matrix), (array.indices, array.indptr))
+            np.array_equal(x, y) for x, y in zip(form.pattern, (array.indices, array.indptr))
         ):
             raise ValueError(
                 "the matrix stores other positions than the pattern that the expression was built for; a type without "
@@ -123,12 +128,13 @@ def _like(form: _Form, value: Any) -> tuple[Any, ...]:
             )
         return (array.data,)
     major, minor = array.shape if matrix.format == "csr" else array.shape[::-1]
-    dtype = np.dtype(matrix.indices.dtype)
-    if max(array.nnz, minor) > np.iinfo(dtype).max:
+    indices, indptr = array.indices, array.indptr
+    if max(len(indices), minor) > form.largest:
         raise ValueError(
-            f'positions up to {max(array.nnz, minor)} do not fit {dtype}; make the type with index_dtype="int64"'
+            f'positions up to {max(len(indices), minor)} do not fit {form.dtype}; make the type with index_dtype="int64"'
         )
-    indices, indptr = (x.astype(dtype, copy=False) for x in (array.indices, array.indptr))
+    if indices.dtype != form.dtype or indptr.dtype != form.dtype:
+        indices, indptr = (x.astype(form.dtype, copy=False) for x in (indices, indptr))
     values = dict(zip(_PARTS, (array.data, indices, indptr, minor, major)))
     for key, part in form.known.items():
         if not np.array_equal(part.data, values[key]):

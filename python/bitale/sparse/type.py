@@ -49,6 +49,15 @@ def scipy_array(value: Any, format: str) -> Any:
     return array
 
 
+def in_order(value: Any, format: str) -> Any:
+    """The same, for one of that format as it is where its elements are in order already."""
+    if value.format == format and len(value.shape) == 2:
+        lengths = value.shape if format == "csr" else value.shape[::-1]
+        if _core.sparse_check(value.indices, value.indptr, *lengths):
+            return value
+    return scipy_array(value, format)
+
+
 def index_type(array: Any) -> Any:
     """The smaller of SciPy's two index dtypes that holds all positions."""
     return np.int32 if max(*array.shape, array.nnz) <= np.iinfo(np.int32).max else np.int64
