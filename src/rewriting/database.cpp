@@ -128,8 +128,10 @@ RegisterRules::RegisterRules(const char* name, Topic topic) {
   keep_loaded(reinterpret_cast<const void*>(topic));
   {
     const std::lock_guard lock(declared().mutex);
-    declared().topics.push_back({name, topic});
-    if (!declared().is_taken) return;
+    if (!declared().is_taken) {
+      declared().topics.push_back({name, topic});
+      return;
+    }
   }
   register_rules(topic);
 }
