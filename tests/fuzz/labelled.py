@@ -436,6 +436,8 @@ class Generator:
         low, high = value.indexes[name].min(), value.indexes[name].max()
         inside = [low, 0.75 * low + 0.25 * high, high, 0.5 * (low + high)]
         at = self.pick([inside[1], inside] if self.is_smooth else [inside[1], inside, [-1.0, 99.0]])
+        if np.isnan(value.values.astype(float)).any():
+            at = inside[1]  # at a coordinate next to a nan, xarray multiplies the nan by 0
         return self.both(
             lambda: x.astype("float64").interp({name: at}),
             lambda: value.astype(float).interp({name: at}),
