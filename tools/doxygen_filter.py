@@ -199,6 +199,7 @@ def filtered(text: str) -> str:
 FOLDERS = {
     "ops": "Functions of tensors",
     "autodiff": "Derivatives",
+    "optimizers": "Optimisers",
     "compile": "Compiled functions",
     "core": "Arrays, dtypes, errors",
     "stats": "Densities and transforms",

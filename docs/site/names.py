@@ -28,6 +28,8 @@ MODULES = {
     "bitale.random": "Random generators",
     "bitale.stats": "Log densities",
     "bitale.stats.transforms": "Transforms of constrained variables",
+    "bitale.tree": "Trees",
+    "bitale.functional": "Classes of functions of functions",
     "bitale.integrate": "Differential equations",
     "bitale.optimizers": "Classes of optimisers",
     "bitale.sparse": "Sparse matrices",
@@ -116,9 +118,9 @@ LISTED = {
 
 # Modules that programs have no reason to import: parts of the command line and of the modules above.
 INTERNAL = (
-    r"bitale\.cli(\.\w+)?|bitale\.compile\.wrapped|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.link\.compiled|bitale\.scalar\.user_ops|"
-    r"bitale\.sparse\.(function|variable)|bitale\.tensor\.random\.(documentation|generators|state)|"
-    r"bitale\.xtensor\.(function|type|variable)"
+    r"bitale\.cli(\.\w+)?|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.link\.compiled|bitale\.scalar\.user_ops|"
+    r"bitale\.sparse\.(tree|variable)|bitale\.tensor\.random\.(documentation|generators|state)|"
+    r"bitale\.xtensor\.(tree|type|variable)"
 )
 
 

@@ -24,17 +24,21 @@ namespace bitale::python {
 
 namespace {
 
-// The replacement of a variable: another variable, or a value of its type. Of a tree, those of its leaves.
+// The replacement of a variable: another variable, or a value of its type. Of a tree, those of its leaves but for what
+// both have in common.
 Replacements typed_replacements(const std::vector<std::pair<nb::object, nb::object>>& pairs, const char* what) {
   Replacements out;
-  for (auto& [before, after] : leaf_pairs(pairs, cat("function: ", what))) {
-    const Variable target = require_variable(before, what);
-    if (is_variable(after)) {
-      if (!variable_of(after).same_as(target)) out.emplace_back(target, variable_of(after));
-      continue;
+  for (const auto& pair : pairs) {
+    const bool is_of_tree = is_tree(pair.first);
+    for (auto& [before, after] : leaf_pairs({pair}, cat("function: ", what))) {
+      const Variable target = require_variable(before, what);
+      if (is_variable(after)) {
+        if (!is_of_tree || !variable_of(after).same_as(target)) out.emplace_back(target, variable_of(after));
+        continue;
+      }
+      if (as_tensor(target.type())) refuse_truth_value(after);
+      out.emplace_back(target, constant_of(target.type(), value_from(*target.type(), after)));
     }
-    if (as_tensor(target.type())) refuse_truth_value(after);
-    out.emplace_back(target, constant_of(target.type(), value_from(*target.type(), after)));
   }
   return out;
 }

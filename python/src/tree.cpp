@@ -319,11 +319,14 @@ std::string Tree::step(const Node& node, std::size_t child) const {
 }
 
 void Tree::refuse_keys(const Node& node, nb::handle given, const Path& path) const {
-  std::vector<std::string> known;
-  for (nb::handle key : nb::borrow<nb::tuple>(node.data)) known.push_back(shown(key));
+  std::vector<std::string> known, texts;
+  for (nb::handle key : nb::borrow<nb::tuple>(node.data)) {
+    known.push_back(shown(key));
+    texts.emplace_back(nb::str(key).c_str());
+  }
   for (auto [key, value] : nb::borrow<nb::dict>(given)) {
     if (PySequence_Contains(node.data.ptr(), key.ptr()) == 1) continue;
-    const std::string near = closest(shown(key), known);
+    const std::string near = closest(nb::str(key).c_str(), texts);
     throw ValueError(cat(path.str(), ": there is no key ", shown(key), " among ", join(known, ", "),
                          near.empty() ? "" : cat("; did you mean ", near, "?")));
   }

@@ -420,7 +420,7 @@ def test_other_unfitting_arguments_are_answered_with_the_signatures():
     with pytest.raises(
         TypeError,
         match=r"^grad\(\) does not take \(TensorVariable, TensorVariable, add_names: str, disconnected_inputs: int\)\n"
-        r"  expected cost.*, wrt, .*disconnected_inputs: str='raise', add_names: bool=True",
+        r"  expected cost.*, wrt.*disconnected_inputs: str='raise', add_names: bool=True",
     ):
         bt.grad(x.sum(), x, add_names="yes", disconnected_inputs=3)
     with pytest.raises(
@@ -467,7 +467,7 @@ def test_derivatives_of_vectors_point_to_jacobian(function):
 
 def test_products_name_the_matrix_whose_transpose_fits():
     m, x = pt.dmatrix("m"), pt.dvector("x")
-    with pytest.raises(bt.ShapeError, match=r"did you mean m\.T\?"):
+    with pytest.raises(bt.ShapeError, match=r"did you mean transpose\(m\)\?"):
         bt.function([m, x], m @ x)(np.ones((3, 4)), np.ones(3))
     with pytest.raises(bt.ShapeError, match=r"did you mean w\.T\?"):
         pt.dvector("v", shape=(4,)) @ pt.dmatrix("w", shape=(3, 4))
@@ -505,10 +505,10 @@ def test_expressions_that_are_written_a_second_time():
     x = pt.dvector("x")
     with pytest.raises(
         bt.gradient.DisconnectedInputError,
-        match="hint: an expression that is written a second time",
+        match=r"hint +an expression that is written a second time",
     ):
         bt.grad(x.sum(), x[0])
     with pytest.raises(
-        bt.UnusedInputError, match="hint: an expression that is written a second time"
+        bt.UnusedInputError, match=r"hint +an expression that is written a second time"
     ):
         bt.function([x * 2], x * 2 + 1)
