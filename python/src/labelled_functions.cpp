@@ -104,8 +104,8 @@ Argument argument_of(nb::handle given, ArgumentKind kind, std::string_view who, 
   if (given.is_none()) return {};
   if (PyUnicode_Check(given.ptr())) return nb::cast<std::string>(given);
   if (kind == ArgumentKind::Any) return number();
-  if (const auto truth = as_truth_value(given); truth && PyBool_Check(given.ptr())) return cat(int(*truth));
   if (is_integer_object(given)) return cat(integer());
+  if (const auto truth = as_truth_value(given)) return cat(int(*truth));
   throw expected("a text");
 }
 

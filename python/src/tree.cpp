@@ -328,7 +328,7 @@ void Tree::refuse_keys(const Node& node, nb::handle given, const Path& path) con
     if (PySequence_Contains(node.data.ptr(), key.ptr()) == 1) continue;
     const std::string near = closest(nb::str(key).c_str(), texts);
     throw ValueError(cat(path.str(), ": there is no key ", shown(key), " among ", join(known, ", "),
-                         near.empty() ? "" : cat("; did you mean ", near, "?")));
+                         near.empty() ? "" : cat("; did you mean '", near, "'?")));
   }
   std::vector<std::string> missing;
   for (nb::handle key : nb::borrow<nb::tuple>(node.data))

@@ -122,8 +122,9 @@ void check_pairs(const Replacements& pairs, std::string_view what, std::string_v
 
 constexpr std::int64_t max_threads = 1024;
 
-void check_unused(const Variables& inputs, const Variables& used, std::optional<OnUnusedInput> given,
-                  const std::vector<std::size_t>& arguments) {
+// `inputs`, with leaves in place of expressions that are `given` as inputs.
+void check_unused(const Variables& given_inputs, const Variables& inputs, const Variables& used,
+                  std::optional<OnUnusedInput> given, const std::vector<std::size_t>& arguments) {
   const OnUnusedInput policy = given ? *given : on_unused_input_named(config::get("on_unused_input"));
   if (policy == OnUnusedInput::Ignore) return;
   std::unordered_set<VariableNode*> needed;
@@ -135,7 +136,7 @@ void check_unused(const Variables& inputs, const Variables& used, std::optional<
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (used_arguments.count(argument(i))) continue;
     UnusedInputError error(cat("function: no output depends on input ", i, " (`", inputs[i].str(), "`)"));
-    error.add("hint", inputs[i].has_owner()
+    error.add("hint", given_inputs[i].has_owner()
                           ? "an expression that is written a second time is another variable: give it a name, use that "
                             "in the outputs, and make it the input"
                           : "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
@@ -187,7 +188,7 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
   const Variables own = cut_inputs(inputs, cuts);
 
   const Variables leaves = graph_inputs(roots);
-  check_unused(own, leaves, options.on_unused_input, options.arguments_of_inputs);
+  check_unused(inputs, own, leaves, options.on_unused_input, options.arguments_of_inputs);
   std::unordered_set<VariableNode*> known;
   for (auto& input : own) known.insert(input.node());
   for (auto& leaf : leaves) {

@@ -432,7 +432,7 @@ def test_other_unfitting_arguments_are_answered_with_the_signatures():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda x: bt.grad(x.sum()), r"grad\(\) needs the argument wrt\n  expected cost, wrt, "),
+        (lambda x: bt.grad(x.sum()), "grad: wrt: expected variables, got None"),
         (lambda x: pt.switch(x > 0, x), r"switch\(\) needs the argument z\n  expected x, y, z$"),
         (lambda x: pt.dot(), r"dot\(\) needs the arguments l, r\n  expected l, r$"),
         (
@@ -469,7 +469,7 @@ def test_products_name_the_matrix_whose_transpose_fits():
     m, x = pt.dmatrix("m"), pt.dvector("x")
     with pytest.raises(bt.ShapeError, match=r"did you mean transpose\(m\)\?"):
         bt.function([m, x], m @ x)(np.ones((3, 4)), np.ones(3))
-    with pytest.raises(bt.ShapeError, match=r"did you mean w\.T\?"):
+    with pytest.raises(bt.ShapeError, match=r"did you mean transpose\(w\)\?"):
         pt.dvector("v", shape=(4,)) @ pt.dmatrix("w", shape=(3, 4))
     with pytest.raises(bt.ShapeError, match=r"second argument would fit$"):
         pt.dvector("v", shape=(4,)) @ pt.exp(pt.dmatrix("w", shape=(3, 4)))

@@ -499,18 +499,14 @@ def test_gradients_and_states_that_do_not_fit():
             TypeError,
             "gradient 0 `g`: expected a real tensor",
         ),
-        (
-            {"W": [pt.dmatrix()], "b": pt.dvector()},
-            bt.ShapeError,
-            "expected 2 dimensions",
-        ),
+        ({"W": [pt.dmatrix()], "b": pt.dvector()}, bt.ShapeError, "expected 2 dimensions"),
     ):
         with pytest.raises(error, match=text):
             o.update(gradients, state, params)
     for wrong, error, text in (
         ({}, ValueError, "state: key 'trace' is missing"),
         ({**state, "mu": params}, ValueError, r"state: expected the keys \['trace'\], got 'mu'"),
-        ({"trace": {"W": pt.dmatrix()}}, ValueError, r"state\['trace'\]: key 'b' is missing"),
+        ({"trace": {"W": pt.dmatrix()}}, ValueError, r"state\['trace'\]: the key 'b' is missing"),
         (None, TypeError, r"state: expected a dictionary as of init\(\), got None"),
     ):
         with pytest.raises(error, match=text):

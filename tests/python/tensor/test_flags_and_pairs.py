@@ -94,7 +94,9 @@ def test_other_pairs_and_flags():
         lambda: pt.linalg.cho_solve((L, "lower"), [1.0, 2.0]),
         lambda: px.linalg.cho_solve((labelled(L, *DIMS), "lower"), column(), dims=DIMS),
     ):
-        with pytest.raises(TypeError, match="cho_solve: c_and_lower: expected a bool, got 'lower'"):
+        with pytest.raises(
+            TypeError, match="cho_solve: (c_and_)?lower: expected a bool, got 'lower'"
+        ):
             call()
     for wrong in ((1,), 1, (1, 2.5)):
         with pytest.raises(TypeError, match=r"solve_banded: expected the pair \(lower, upper\)"):
