@@ -109,7 +109,7 @@ def test_other_pairs_and_flags():
             px.linalg.lu_factor(table(), dims=DIMS), column(), dims=DIMS, trans="X"
         ),
     ):
-        with pytest.raises(ValueError, match="lu_solve: expected trans 0, 1, 2"):
+        with pytest.raises(ValueError, match="lu_solve: expected trans"):
             call()
 
 
