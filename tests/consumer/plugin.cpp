@@ -14,7 +14,7 @@ BITALE_REGISTER_OP(Smooth, "The mean of each element, twice, and its neighbours.
 const rewriting::RegisterRules rules{
     "smooth", [](rewriting::Rules& r) {
       const Variable v = vector("v");
-      r.equation("smooth_of_neg", smooth(neg(v), 2), neg(smooth(v, 2))).tag(rewriting::specialize);
+      r.equation("smooth_of_neg", smooth(neg(v), 2), neg(smooth(v, 2))).tags(rewriting::specialize);
     }};
 
 }  // namespace
