@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "program/interpret.hpp"
+#include "program/residual.hpp"
 #include "program/schedule_text.hpp"
 #include "program/steps.hpp"
 
@@ -398,6 +399,7 @@ class Parser {
     std::vector<Expr> arguments;
     for (std::size_t i = 0; i < terms.size(); ++i) arguments.push_back(argument(i));
     if (name == "neg") return node(Code::neg, argument(0).dtype(), {argument(0)});
+    if (name == "residual") return residual(argument(0), argument(1), argument(2));
     if (name.starts_with("rare'")) {
       if (arguments.size() < 2) fail("a condition and what is so otherwise");
       return pool_.rare_call(name.substr(5), arguments[0], arguments[1], std::span(arguments).subspan(2));
@@ -824,6 +826,7 @@ class Source {
       case Code::call: return called(cat("`", expr.pool().function_name(expr.payload()), "`:", dtype));
       case Code::rare_call: return called(cat("`rare'", expr.pool().function_name(expr.payload()), "`"));
       case Code::neg: return called("neg");
+      case Code::fma: return called(is_residual(expr) ? "residual" : "fma");
       case Code::cast: return called(dtype);
       case Code::bitcast: return called(cat("bitcast_", dtype));
       case Code::bit_not: return cat("~", arguments[0]);
