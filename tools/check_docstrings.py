@@ -18,6 +18,7 @@ sys.path[:0] = [str(root / "python")]
 
 from bitale._class_factory import Kind
 from bitale.graph.op import Op
+from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 
 MODULES = [
@@ -56,18 +57,26 @@ class _Found(Validator):
 
     objects: dict[str, object] = {}
 
-    @staticmethod
-    def _load_obj(name: str) -> object:
-        return _Found.objects[name]
+    @property
+    def signature_parameters(self) -> tuple[str, ...]:
+        """numpydoc takes a first parameter `cls` for that of a class method, though this be a function."""
+        found: tuple[str, ...] = super().signature_parameters
+        is_function = inspect.isfunction(self.obj) and "." not in self.obj.__qualname__
+        first = next(iter(inspect.signature(self.obj).parameters), "") if is_function else ""
+        return ("cls", *found) if first == "cls" and "cls" not in found else found
+
+    def __init__(self, obj_name: str):
+        super().__init__(get_doc_object(_Found.objects[obj_name]))
 
 
 def complaints() -> list[str]:
-    Validator._load_obj = staticmethod(_Found._load_obj)  # type: ignore[method-assign]
     out = []
     for name, value in public_names().values():
         _Found.objects[name] = value
         out += [
-            f"{name}: {code}: {text}" for code, text in validate(name)["errors"] if code in CHECKS
+            f"{name}: {code}: {text}"
+            for code, text in validate(name, validator_cls=_Found)["errors"]
+            if code in CHECKS
         ]
     return out
 

@@ -143,7 +143,7 @@ class Lowering {
   // A runtime function (runtime/functions.hpp) writes the outputs. Its row in the table declares what it does with each
   // argument, and the message for a nonzero status. Array arguments are materialized.
   void call(std::string_view function, std::vector<CallArgument> arguments) {
-    call_each(function, {}, [arguments = std::move(arguments)](Index) { return arguments; });
+    call_each(function, {}, [same = std::move(arguments)](Index) { return same; });
   }
   // The same, with one call for each index below `extents`, in row-major order. The rule must give arguments of the
   // same kinds each time.
