@@ -7,14 +7,13 @@ namespace bitale::optimizers {
 
 namespace {
 
-constexpr auto fraction = Setting::Range::fraction;
-
 template <class Settings>
 std::vector<typename Definition<Settings>::Field> settings_of_adam() {
-  return {{"learning_rate", &Settings::learning_rate, "Length of steps."},
-          {"b1", &Settings::b1, "What remains of the mean of gradients after a step.", fraction},
-          {"b2", &Settings::b2, "What remains of the mean of squared gradients after a step.", fraction},
-          {"eps", &Settings::eps, "Added to the root."}};
+  return {
+      {"learning_rate", &Settings::learning_rate, "Length of steps."},
+      {"b1", &Settings::b1, "What remains of the mean of gradients after a step.", Setting::Range::fraction},
+      {"b2", &Settings::b2, "What remains of the mean of squared gradients after a step.", Setting::Range::fraction},
+      {"eps", &Settings::eps, "Added to the root."}};
 }
 
 template <class Settings>

@@ -5,8 +5,6 @@ namespace bitale::optimizers {
 
 namespace {
 
-constexpr auto fraction = Setting::Range::fraction;
-
 const Rule<Sgd> of_sgd({
     .name = "sgd",
     .summary = "Gradient descent, by steps against the gradient.",
@@ -24,7 +22,7 @@ const Rule<Momentum> of_momentum({
     .summary = "Gradient descent with momentum, along a decaying sum of gradients.",
     .source = "Polyak (1964), \"Some methods of speeding up the convergence of iteration methods\".",
     .settings = {{"learning_rate", &Momentum::learning_rate, "Length of steps."},
-                 {"momentum", &Momentum::momentum, "What remains of the sum after a step.", fraction}},
+                 {"momentum", &Momentum::momentum, "What remains of the sum after a step.", Setting::Range::fraction}},
     .slots = {{"trace", "Decaying sum of gradients."}},
     .formula = [](const Momentum& of, const Leaf& at) -> Moved {
       const auto [rate, decay] = at.numbers(of.learning_rate, of.momentum);
@@ -39,7 +37,7 @@ const Rule<Momentum> of_nesterov({
     .source = "Sutskever, Martens, Dahl and Hinton (2013), \"On the importance of initialization and momentum in deep "
               "learning\", with parameters shifted by the momentum, as in PyTorch and optax.",
     .settings = {{"learning_rate", &Momentum::learning_rate, "Length of steps."},
-                 {"momentum", &Momentum::momentum, "What remains of the sum after a step.", fraction}},
+                 {"momentum", &Momentum::momentum, "What remains of the sum after a step.", Setting::Range::fraction}},
     .slots = {{"trace", "Decaying sum of gradients."}},
     .formula = [](const Momentum& of, const Leaf& at) -> Moved {
       const auto [rate, decay] = at.numbers(of.learning_rate, of.momentum);

@@ -5,15 +5,13 @@ namespace bitale::optimizers {
 
 namespace {
 
-constexpr auto fraction = Setting::Range::fraction;
-
 const Rule<Lion> of_lion({
     .name = "lion",
     .summary = "Lion, by the signs of a mean of gradients.",
     .source = "Chen et al. (2023), \"Symbolic discovery of optimization algorithms\".",
     .settings = {{"learning_rate", &Lion::learning_rate, "Length of steps."},
-                 {"b1", &Lion::b1, "Weight of the mean before the step, in the sign.", fraction},
-                 {"b2", &Lion::b2, "What remains of the mean after a step.", fraction},
+                 {"b1", &Lion::b1, "Weight of the mean before the step, in the sign.", Setting::Range::fraction},
+                 {"b2", &Lion::b2, "What remains of the mean after a step.", Setting::Range::fraction},
                  {"weight_decay", &Lion::weight_decay, "Share of a parameter that a step of length 1 takes off."}},
     .slots = {{"mu", "Running mean of gradients."}},
     .formula = [](const Lion& of, const Leaf& at) -> Moved {

@@ -5,8 +5,6 @@ namespace bitale::optimizers {
 
 namespace {
 
-constexpr auto fraction = Setting::Range::fraction;
-
 const Rule<Adagrad> of_adagrad({
     .name = "adagrad",
     .summary = "Adagrad, by gradients over the root of the sum of their squares.",
@@ -29,7 +27,7 @@ const Rule<Rmsprop> of_rmsprop({
     .summary = "RMSProp, by gradients over the root of a running mean of their squares.",
     .source = "Tieleman and Hinton (2012), \"Lecture 6.5: RMSProp\", as in optax: `eps` is inside the root.",
     .settings = {{"learning_rate", &Rmsprop::learning_rate, "Length of steps."},
-                 {"decay", &Rmsprop::decay, "What remains of the mean after a step.", fraction},
+                 {"decay", &Rmsprop::decay, "What remains of the mean after a step.", Setting::Range::fraction},
                  {"eps", &Rmsprop::eps, "Added to the mean."}},
     .slots = {{"nu", "Running mean of squared gradients."}},
     .formula = [](const Rmsprop& of, const Leaf& at) -> Moved {
@@ -44,7 +42,7 @@ const Rule<Adadelta> of_adadelta({
     .summary = "Adadelta, by gradients in units of earlier steps.",
     .source = "Zeiler (2012), \"ADADELTA: An adaptive learning rate method\".",
     .settings = {{"learning_rate", &Adadelta::learning_rate, "A factor of all steps; 1 in the paper."},
-                 {"rho", &Adadelta::rho, "What remains of the means after a step.", fraction},
+                 {"rho", &Adadelta::rho, "What remains of the means after a step.", Setting::Range::fraction},
                  {"eps", &Adadelta::eps, "Added to both means, which begin at 0.", Setting::Range::positive}},
     .slots = {{"e_g", "Running mean of squared gradients."}, {"e_x", "Running mean of squared steps."}},
     .formula = [](const Adadelta& of, const Leaf& at) -> Moved {

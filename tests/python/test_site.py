@@ -58,7 +58,7 @@ QUESTIONS = {
     "robot arm": "gallery/robot_arm",
     "bundle adjustment": "gallery/bundle_adjustment",
     "stages of the pipeline": "pipeline",
-    "dict of parameters": "howto/faq",
+    "dict of parameters": "tutorial/trees",
     "pytree": "howto/faq",
     "Adam": "reference/api/bitale.optimizers.adam",
     "seed": "howto/faq",
