@@ -189,7 +189,8 @@ std::string message_text(const File& file) {
   std::string text = cat("const char *", file.signature.name, "_message(int code) {\n  switch (code) {\n",
                          "    case 0: return \"no error\";\n");
   const auto codes = file.codes();
-  for (std::size_t i = 0; i < codes.size(); ++i) text += cat("    case ", i + 1, ": return ", quoted(codes[i]), ";\n");
+  for (std::size_t i = 0; i < codes.size(); ++i)
+    text += cat("    case ", i + 1, ": return ", string_literal(codes[i]), ";\n");
   return text + "    default: return \"unknown code\";\n  }\n}\n";
 }
 

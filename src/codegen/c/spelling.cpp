@@ -106,7 +106,7 @@ bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(
 
 bool is_word(std::string_view text) { return std::all_of(text.begin(), text.end(), is_word_character); }
 
-std::string quoted(std::string_view text) {
+std::string string_literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\' || (c == '?' && out.back() == '?')) out += '\\';  // two ? may begin a trigraph

@@ -33,8 +33,8 @@ class Names {
   std::unordered_set<std::string> taken_;
 };
 std::string identifier(std::string_view text);
-bool is_word(std::string_view text);        // letters, digits and _ only
-std::string quoted(std::string_view text);  // as a string of C, and of JavaScript
+bool is_word(std::string_view text);                // letters, digits and _ only
+std::string string_literal(std::string_view text);  // as a string of C, and of JavaScript
 
 // A text and how tightly it binds, so that parentheses are written where C, or its reader, needs them.
 struct Text {

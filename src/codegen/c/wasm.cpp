@@ -172,7 +172,7 @@ WasmLoader wasm_loader(const Interface& interface) {
     results.push_back(result_type(dtype, interface.output_ndim(i)));
     result_views.push_back(cat("Shaped<", array_class(dtype), ">"));
   }
-  for (auto& message : interface.codes()) codes += cat("    ", quoted(message), ",\n");
+  for (auto& message : interface.codes()) codes += cat("    ", string_literal(message), ",\n");
   const std::string about = cat("// ", name, ": a function compiled by Bitale; ", name, ".wasm has its code.\n");
   const std::string result = results.empty()       ? "void"
                              : results.size() == 1 ? results[0]
