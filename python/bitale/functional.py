@@ -121,6 +121,10 @@ class Jitted:
             _static(static_argnums),
             _static(static_argnames),
         )
+        if any(k < 0 for k in self.static_argnums):
+            raise ValueError(
+                f"jit: static_argnums: expected positions from 0 on, got {static_argnums!r}"
+            )
         if self.static_argnames:
             known = [
                 each.name
@@ -130,7 +134,7 @@ class Jitted:
             own = [known.index(name) for name in self.static_argnames if name in known]
             self.static_argnums = tuple(sorted({*self.static_argnums, *own}))
         self._table: OrderedDict[Any, Function] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a function may call itself while it is traced
         self._hits = self._misses = 0
         functools.update_wrapper(self, fun)
 
@@ -186,10 +190,12 @@ class Jitted:
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
         static, args, kwargs = self._split(args, kwargs)
+        # Numbers of several types are equal, and mean different things: 1, 1.0 and True.
+        types = tuple(type(value) for part in static for _, value in part)
         leaves, *key = _core.call_signature(args, kwargs)
         if key[0] is None:  # variables are among the arguments
             return None, leaves
-        known = (*key, static)
+        known = (*key, static, types)
         found = self._table.get(known)
         if found is not None:
             self._hits += 1
@@ -337,6 +343,18 @@ class _Opened:
             self.own += own
             self.args[position] = structure.unflatten(own)
             self.trees.append(self.args[position])
+            self._require_floats(f"{who}: argument {position}", self.args[position])
+
+    @staticmethod
+    def _require_floats(what: str, tree: Any) -> None:
+        # (The positions of a sparse matrix are integers, and belong to its form.)
+        leaves, structure = _core.tree_flatten(tree, _core.is_registered)
+        for path, leaf in zip(structure.paths(), leaves):
+            if isinstance(leaf, _core.TensorVariable) and np.dtype(leaf.dtype).kind in "biu":
+                raise TypeError(
+                    f"{what}{path}: expected floats, got {leaf.dtype}, which has no derivative: write 3.0 for 3, "
+                    "or x.astype('float64')"
+                )
 
     def closed(self, result: Any) -> Any:
         """The result as one of the arguments that were given."""
@@ -407,7 +425,7 @@ def value_and_grad(
     Raises
     ------
     TypeError
-        If the value is not a scalar.
+        If the value is not a scalar, or a number to differentiate by is an integer.
 
     See Also
     --------
@@ -516,6 +534,21 @@ def _axes(axes: Any, tree: Any, who: str) -> list[int | None]:
     return out
 
 
+def _of_length(batch: Any, count: Any) -> Any:
+    """The batch, checked to have so many elements; None: it is the first."""
+    from bitale import tensor as pt
+    from bitale.raise_op import CheckAndRaise
+
+    if count is None:
+        return batch
+    check = CheckAndRaise(
+        _core.ShapeError, "vmap: the batches of the arguments have different lengths"
+    )
+    return pt.specify_shape(
+        check(batch, pt.eq(batch.shape[0], count)), (count, *[None] * (batch.ndim - 1))
+    )
+
+
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Apply a function to each element of a batch.
 
@@ -540,7 +573,8 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
     Raises
     ------
     ValueError
-        If no argument has a batch, or there are not as many axes as arguments.
+        If no argument has a batch, there are not as many axes as arguments, or batches
+        have different lengths (a ShapeError).
 
     See Also
     --------
@@ -574,6 +608,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
         axes += [0] * (len(leaves) - len(axes))
         batched: dict[Any, Any] = {}
         own = []
+        count: Any = None
         for leaf, axis in zip(leaves, axes):
             tensor = _tensor(leaf)
             if axis is None:
@@ -583,7 +618,8 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
                 raise ValueError(
                     f"vmap: expected a batch along axis {axis}, got the scalar {leaf!r}"
                 )
-            front = pt.moveaxis(tensor, axis, 0)
+            front = _of_length(pt.moveaxis(tensor, axis, 0), count)
+            count = front.shape[0] if count is None else count
             core = pt.tensor(tensor.name, dtype=tensor.dtype, shape=front.type.shape[1:])
             batched[core] = front
             own.append(core)
@@ -591,7 +627,6 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
             raise ValueError(
                 "vmap: expected a batch in at least one argument, got in_axes without any"
             )
-        count = next(iter(batched.values())).shape[0]
         inner_args, inner_kwargs = structure.unflatten(own)
         result = fun(*inner_args, **inner_kwargs)
         results, form = _core.tree_flatten(result)

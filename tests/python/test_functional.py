@@ -216,3 +216,42 @@ def test_methods_and_documentation():
             return 2 * x
 
     assert Model.predict.__doc__ == "Twice x." and Model.predict.__name__ == "predict"
+
+
+@pytest.mark.parametrize(
+    "derivative", [bt.grad, bt.value_and_grad, bt.jacrev, bt.jacfwd, bt.hessian]
+)
+def test_integers_have_no_derivative(derivative):
+    """Not zeros, which a 3 in place of 3.0 would give without a word."""
+    with pytest.raises(TypeError, match="argument 0: expected floats, got int64"):
+        derivative(lambda x: (x * 1.5).sum())(np.arange(3))
+    with pytest.raises(TypeError, match=r"argument 1\['n'\]: expected floats, got bool"):
+        derivative(lambda x, p: x * p["n"], argnums=1)(1.0, {"n": True})
+
+
+def test_static_arguments_that_are_equal():
+    f = bt.jit(lambda x, n: x * 10 if n is True else x + n, static_argnames="n")
+    assert f(3.0, n=1) == 4.0 and f(3.0, n=True) == 30.0 and f(3.0, n=1.0) == 4.0
+    assert f.cache_info().misses == 3
+    with pytest.raises(ValueError, match="static_argnums: expected positions from 0 on, got -1"):
+        bt.jit(lambda x, n: x, static_argnums=-1)
+
+
+def test_a_function_that_calls_itself_while_it_is_traced():
+    @bt.jit
+    def f(x):
+        return x + (f(np.ones(2)).sum() if x.ndim == 0 else 0.0)
+
+    assert f(1.0) == 3.0
+
+
+def test_batches_of_different_lengths_are_refused():
+    apart = bt.vmap(lambda a, b: (2 * a, 2 * b))
+    for lengths in ((2, 3), (1, 3), (3, 1), (0, 1)):
+        with pytest.raises(bt.ShapeError, match="vmap: the batches"):
+            apart(*(np.ones((n, 2)) for n in lengths))
+    x, y = pt.dmatrices("x", "y")
+    f = bt.function([x, y], list(apart(x, y)))
+    with pytest.raises(bt.ShapeError, match="vmap: the batches"):
+        f(np.ones((2, 2)), np.ones((1, 2)))
+    assert [z.shape for z in f(np.ones((2, 2)), np.ones((2, 3)))] == [(2, 2), (2, 3)]
