@@ -64,6 +64,7 @@ HOOKS = {
     "generator_methods": "bitale.tensor.random.variable:METHODS",
     "words_of_generator": "bitale.tensor.random.state:words_of",
     "generator_of_words": "bitale.tensor.random.state:generator_of",
+    "derivative_of_function": "bitale.functional:of_function",
     "sparse_variable": "bitale.sparse.variable:SparseVariable",
     "jax_fetched": "bitale.jax.linker:fetched",
     "jax_is_within": "bitale.jax.linker:is_within",
@@ -86,11 +87,5 @@ def _report(what: str, *of: Any) -> None:
     getattr(importlib.import_module("bitale._progress"), what)(*of)
 
 
-def _of_function(*arguments: Any) -> Any:
-    """Derivatives of functions of arrays, rather than of expressions."""
-    return importlib.import_module("bitale.functional").of_function(*arguments)
-
-
 _core.register_hooks(_find)
-_core.register_derivatives(_of_function)
 _core.register_progress(_report)

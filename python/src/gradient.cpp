@@ -128,12 +128,6 @@ Any jacobians_in_form_of(nb::handle given, nb::handle expression, const Variable
   });
 }
 
-// What differentiates functions of Python's: a part of the package that few programs need registers how it is found.
-nb::object& derivatives_of_functions() {  // never destroyed
-  static auto& registered = *new nb::object;
-  return registered;
-}
-
 // The derivative of a function of Python's, if `function` is one rather than an expression: positions of arguments may
 // be in the place of variables. Null otherwise.
 nb::object of_function(const char* who, nb::handle function, nb::handle wrt, nb::handle argnums, bool has_aux) {
@@ -141,7 +135,7 @@ nb::object of_function(const char* who, nb::handle function, nb::handle wrt, nb:
     if (wrt.is_none()) throw TypeError(cat(who, ": wrt: expected variables, got None"));
     return {};
   }
-  return derivatives_of_functions()(who, function, wrt.is_none() ? argnums : wrt, has_aux);
+  return hook("derivative_of_function")(who, function, wrt.is_none() ? argnums : wrt, has_aux);
 }
 
 Any bound_grad(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool add_names,
@@ -283,9 +277,6 @@ void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed
 }  // namespace
 
 void bind_gradient(nb::module_& m) {
-  m.def(
-      "register_derivatives", [](nb::callable of_function) { derivatives_of_functions() = of_function; },
-      "of_function"_a, "What grad and others call for a function in the place of an expression.");
   m.def("disconnected", disconnected, "A variable of DisconnectedType.");
   m.def("undefined_gradient", undefined_gradient, "why"_a, "A variable of NullType.");
   m.def(

@@ -35,6 +35,8 @@ inline constexpr std::string_view hook_names[] = {
     "stop_at_breakpoint", "exception_called",
     // random generators: their methods, and their states
     "generator_methods", "words_of_generator", "generator_of_words",
+    // derivatives of functions of arrays, in place of expressions
+    "derivative_of_function",
     // sparse matrices: the class with its methods
     "sparse_variable",
     // JAX
