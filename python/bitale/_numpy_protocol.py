@@ -175,24 +175,16 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     )
 
 
-def _of_the_standard(module: str, name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(getattr(import_module("bitale.array_api"), module), name)
-    return function
-
-
 # NumPy's functions whose namesakes in bitale.tensor, which follow PyTensor, mean something else.
 _other_meanings: dict[str, Callable[..., Any]] = {
     "numpy.split": _split,
     "numpy.atleast_3d": _atleast_3d,
     "numpy.full_like": _full_like,
     "numpy.fill_diagonal": _fill_diagonal,
-    "numpy.linalg.trace": lambda x, **options: _of_the_standard("linalg", "trace")(x, **options),
-    "numpy.linalg.diagonal": lambda x, **options: _of_the_standard("linalg", "diagonal")(
-        x, **options
-    ),
-    "numpy.fft.rfft": lambda a, **options: _of_the_standard("fft", "rfft")(a, **options),
-    "numpy.fft.irfft": lambda a, **options: _of_the_standard("fft", "irfft")(a, **options),
 }
+
+# Those that the array-API standard has as NumPy does.
+_of_the_standard = {"linalg.trace", "linalg.diagonal", "fft.rfft", "fft.irfft"}
 
 
 def _counterpart(func: Any) -> Callable[..., Any] | None:
@@ -203,6 +195,9 @@ def _counterpart(func: Any) -> Callable[..., Any] | None:
         return None
     if (other := _other_meanings.get(f"{func.__module__}.{func.__name__}")) is not None:
         return other
+    if f"{namespace}.{func.__name__}" in _of_the_standard:
+        standard = import_module(f"bitale.array_api.{namespace}")
+        return getattr(standard, func.__name__)  # type: ignore[no-any-return]
     name = _other_names.get(func.__name__, func.__name__)
     return getattr(getattr(pt, namespace, None) if namespace else pt, name, None)
 
@@ -239,7 +234,7 @@ def _as_bound(
         if name not in parameters:
             continue
         parameter = parameters[name]
-        if parameter.default is parameter.empty or parameter.default is np._NoValue:
+        if parameter.default in (parameter.empty, np._NoValue, None):
             continue
         is_left_out = own.default is None or own.default is own.empty  # no other default
         if not is_left_out and own.default != parameter.default:

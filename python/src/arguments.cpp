@@ -92,9 +92,11 @@ std::optional<Variable> convert(nb::handle object) {
   refuse_truth_value(object);
   if (auto number = from_number(object)) return number;
   if (is_sequence(object)) {
-    if (has_named_parts(object)) refuse_named_parts(object);
     const NestedList level;
-    if (holds_variable(object)) return stack(tensors_in(object), 0);
+    if (holds_variable(object)) {
+      if (has_named_parts(object)) refuse_named_parts(object);
+      return stack(tensors_in(object), 0);
+    }
     if (nb::len(object) == 0) return constant(Array::empty(dtype_from(nb::str("floatX")), Dims{0}));
     return constant(array_from(object, Share::Copy));
   }

@@ -1,6 +1,8 @@
 """Transforms of constrained variables: what they constrain, their Jacobians against the determinants of derivatives, their inverses, and
 the values of Stan's."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
@@ -202,5 +204,7 @@ def test_a_result_that_is_not_unpacked_is_no_tensor():
             call()
     with pytest.raises(TypeError, match="next_rng, x = "):
         pt.exp(rng.normal(0.0, 1.0))
+    point = namedtuple("Point", "x y")(1.0, 2.0)  # of numbers, as NumPy has it
+    assert pt.as_tensor_variable(point).eval().tolist() == [1.0, 2.0]
     values = bt.function([q], list(sigma))(0.5)
     assert np.allclose(values, [np.exp(0.5), 0.5])
