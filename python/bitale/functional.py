@@ -48,10 +48,6 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
-def _variables(leaves: Iterable[Any]) -> bool:
-    return any(isinstance(each, Variable) for each in leaves)
-
-
 def _variable_like(leaf: Any, name: str | None = None) -> Any:
     """A variable for values such as this variable, array or number."""
     from bitale import tensor as pt
@@ -146,8 +142,10 @@ class Jitted:
             return (), args, kwargs
         static = tuple((k, args[k]) for k in self.static_argnums if k < len(args))
         named = tuple((name, kwargs[name]) for name in self.static_argnames if name in kwargs)
+        # Numbers of several types are equal, and mean different things: 1, 1.0 and True.
+        types = tuple(type(value) for _, value in (*static, *named))
         return (
-            (static, named),
+            (static, named, types),
             tuple(x for k, x in enumerate(args) if k not in self.static_argnums),
             {name: x for name, x in kwargs.items() if name not in self.static_argnames},
         )
@@ -190,12 +188,10 @@ class Jitted:
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
         static, args, kwargs = self._split(args, kwargs)
-        # Numbers of several types are equal, and mean different things: 1, 1.0 and True.
-        types = tuple(type(value) for part in static for _, value in part)
         leaves, *key = _core.call_signature(args, kwargs)
         if key[0] is None:  # variables are among the arguments
             return None, leaves
-        known = (*key, static, types)
+        known = (*key, static)
         found = self._table.get(known)
         if found is not None:
             self._hits += 1

@@ -167,6 +167,9 @@ class Tree {
   bool is_ordered_ = false;
 };
 
+// TypeError for what is no class or lacks a function, ValueError for a class that is registered. Without both functions
+// the class is a dataclass whose objects are leaves.
+void register_tree_class(TreeClass cls);
 // The registered class of the object; null if there is none.
 const TreeClass* tree_class_of(nb::handle object);
 // Whether the object is taken apart: it is neither a leaf nor None.
@@ -176,6 +179,6 @@ bool is_tree(nb::handle object);
 std::vector<std::pair<nb::object, nb::object>> leaf_pairs(const std::vector<std::pair<nb::object, nb::object>>& pairs,
                                                           std::string_view what);
 
-void bind_tree(nb::module_& m);
+void bind_tree(nb::module_& m);  // tree_module.cpp
 
 }  // namespace bitale::python

@@ -255,3 +255,9 @@ def test_batches_of_different_lengths_are_refused():
     with pytest.raises(bt.ShapeError, match="vmap: the batches"):
         f(np.ones((2, 2)), np.ones((1, 2)))
     assert [z.shape for z in f(np.ones((2, 2)), np.ones((2, 3)))] == [(2, 2), (2, 3)]
+
+
+def test_large_integers_are_another_kind():
+    f = bt.jit(lambda x: x + 0)
+    assert f(2**63) == 2**63 and f(-3) == -3 and f(2**63 + 1) == 2**63 + 1
+    assert f.cache_info().misses == 2
