@@ -161,7 +161,8 @@ std::string explained(nb::handle function, nb::handle keywords, std::string_view
     text = cat(" does not take (", join(types, ", "), ")");
     for (const Signature& each : refusal.overloads) text = cat(text, "\n  expected ", taken(each, true));
   }
-  return cat(who, "()", text);
+  // As Python says it: In.__init__().
+  return cat(who.starts_with("__") ? nb::cast<std::string>(function.attr("__qualname__")) : who, "()", text);
 }
 
 void explain(nb::handle function, nb::handle keywords) noexcept {

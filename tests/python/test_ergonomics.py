@@ -447,6 +447,7 @@ def test_other_unfitting_arguments_are_answered_with_the_signatures():
             lambda x: pt.vector("x", 3),
             r"vector\(\) takes 1 positional argument \(name\), got 2\n  expected name=None, \*, dtype=None, shape=None",
         ),
+        (lambda x: bt.In(), r"^In\.__init__\(\) needs the argument variable\n"),
         (lambda x: bt.stats.gamma_logpdf(x), r"gamma_logpdf\(\) needs the argument"),
     ],
 )
