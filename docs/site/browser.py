@@ -31,7 +31,7 @@ def expanded(text: str, page: str, folder: Path) -> str:
         return _DEMO.sub("*This copy of the site was built without clang, and has no demos.*", text)
     up = "../" * page.count("/")
     text = _DEMO.sub(r'<div class="demo" data-demo="\1"></div>\n', text)
-    return text + f'\n<script type="module" src="{up}demos/demos.js"></script>\n'
+    return text + f'\n<script defer src="{up}demos/demos.js"></script>\n'
 
 
 def write(folder: Path) -> None:

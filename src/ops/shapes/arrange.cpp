@@ -108,12 +108,13 @@ Variable repeat(const Operand& x, const Operand& repeats, std::optional<int> axi
   return reshape(alloc(dimshuffle(x, order), wide), lengths);
 }
 
-// The length of each dimension is that of the first tensor that has one: alloc requires the same of the others.
+// The length of each dimension is that of the first tensor that has one: alloc requires the same of the others in a call.
 Variables broadcast_arrays(const Operands& tensors) {
   const LocationScope here(tensors.where);
-  int ndim = 0;
-  for (const Variable& tensor : tensors.variables) ndim = std::max(ndim, tensor.ndim());
-  Variables lengths(static_cast<std::size_t>(ndim), int64_constant(1)), out;
+  Dims known;
+  for (const Variable& tensor : tensors.variables) known = broadcast_static_shapes(known, tensor.static_shape());
+  const int ndim = int(known.size());
+  Variables lengths(known.size(), int64_constant(1)), out;
   std::vector<bool> is_known(lengths.size());
   for (const Variable& tensor : tensors.variables)
     for (int axis = 0; axis < tensor.ndim(); ++axis) {

@@ -251,7 +251,7 @@ def test_demos_run_in_chromium(tmp_path, monkeypatch):
     sys.modules.pop("functions", None)
     places = "".join(f'<div data-demo="{n}"></div>' for n in ("gp", "arm", "schools", "curve"))
     (tmp_path / "index.html").write_text(
-        f'<!DOCTYPE html>{places}<script type="module" src="demos/demos.js"></script>'
+        f'<!DOCTYPE html>{places}<script defer src="demos/demos.js"></script>'
     )
     handler = functools.partial(QuietHandler, directory=tmp_path)
     with (
