@@ -6,6 +6,7 @@
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
+#include "ops/control/guarded.hpp"
 #include "ops/linalg/blockwise.hpp"
 #include "ops/linalg/dot.hpp"
 #include "ops/shapes/dimshuffle.hpp"
@@ -130,6 +131,20 @@ Variable lower_factor(FunctionGraph& graph, const Variable& a, OnError otherwise
   return cholesky(a, true, otherwise == OnError::Nan ? OnError::Nan : OnError::RaiseIfFinite);
 }
 
+bool is_definite(FunctionGraph& graph, const Variable& a) {
+  const Structure known = structure_of_square(graph, a);
+  if (known.is(Fact::PositiveDefinite)) return true;
+  if (!known.is(Fact::Symmetric) || !graph.contains(a)) return false;
+  for (auto& client : graph.clients(a)) {
+    if (!client.node) continue;
+    const Variable factor = Apply::of(client.node).output(0);
+    const auto found = as_cholesky(factor);
+    if (found && found->on_error == OnError::Raise && !guarded_values(graph.outputs()).contains(factor.node()))
+      return true;
+  }
+  return false;
+}
+
 std::optional<Variable> transposed_matrix(const Variable& v) {
   const auto* shuffle = op_as<DimShuffle>(v);
   const int rank = v.ndim();
@@ -154,6 +169,11 @@ bool are_transposes(const Variable& x, const Variable& y) {
 bool is_product(const Variable& v) { return op_as<Dot>(v) || op_as<BatchedDot>(v); }
 
 Variable diagonal_of(const Variable& a) { return diagonal(a, 0, -2, -1); }
+
+Variable diagonal_matrices(const Variable& d) {
+  const Variable unit = eye(length_of(d, d.ndim() - 1), {}, 0, DType::Bool);
+  return switch_(unit, expand_dims(d, d.ndim()), constant_like(0, d.dtype()));
+}
 
 std::optional<Variables> fitted(const Apply& node, const Variables& values) {
   Variables out;

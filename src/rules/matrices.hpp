@@ -49,6 +49,10 @@ std::optional<CholeskyFactor> as_cholesky(const Variable& v);
 // The lower factor of a matrix, with the error mode of an existing factor in the graph; `otherwise` if there is none.
 Variable lower_factor(FunctionGraph& graph, const Variable& a, OnError otherwise);
 
+// Whether the matrix is known to be positive definite: by its facts; or because it is symmetric, and the function fails
+// without a Cholesky factor of it, whatever it chooses.
+bool is_definite(FunctionGraph& graph, const Variable& a);
+
 // The matrix whose transpose v is.
 std::optional<Variable> transposed_matrix(const Variable& v);
 Variable matrices_transposed(const Variable& v);
@@ -58,6 +62,8 @@ bool are_transposes(const Variable& x, const Variable& y);
 bool is_product(const Variable& v);
 // The diagonals of matrices.
 Variable diagonal_of(const Variable& a);
+// Matrices with these diagonals, and zeros elsewhere.
+Variable diagonal_matrices(const Variable& d);
 // The facts that an application of assume states.
 std::optional<Structure> stated_facts(const Variable& v);
 // The variable below all its assume nodes.

@@ -46,8 +46,7 @@ std::optional<Variables> determinant_of_inverse(FunctionGraph& graph, const Appl
 // Uses the Cholesky factor, which a system with the same matrix also needs.
 std::optional<Variables> determinant_of_definite(FunctionGraph& graph, const Apply& node) {
   const Variable& a = matrix_of(node);
-  const Structure known = structure_of_square(graph, a);
-  if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal)) return std::nullopt;
+  if (structure_of(graph, a).is(Fact::Diagonal) || !is_definite(graph, a)) return std::nullopt;
   const Variable d = diagonal_of(lower_factor(graph, a, OnError::Raise));
   if (!is_logarithmic(node)) return fitted(node, {sqr(prod(d, over_last(d)))});
   const Variable logarithm = constant_like(2, d.dtype()) * sum(log(d), over_last(d));

@@ -13,11 +13,6 @@ namespace {
 
 // Each matrix a with its columns multiplied by d.
 Variable times_columns(const Variable& a, const Variable& d) { return a * expand_dims(d, d.ndim() - 1); }
-// The diagonal matrices of a vector or of a batch of vectors.
-Variable diagonal_matrices(const Variable& d) {
-  const Variable unit = eye(length_of(d, d.ndim() - 1), {}, 0, DType::Bool);
-  return switch_(unit, expand_dims(d, d.ndim()), constant_like(0, d.dtype()));
-}
 
 // The identity, but nan where d is.
 Variable unit_of(const Variable& d) {

@@ -60,13 +60,11 @@ std::optional<Variables> shared_determinant(FunctionGraph& graph, const Apply& n
 // Numbers from a decomposition of the matrix whose product is the determinant, or has its absolute value.
 struct Numbers {
   Variable values;
-  bool squared = false, with_sign = true;
+  bool with_sign = true;
 };
 std::optional<Numbers> numbers_of_decomposition(const Apply& other, bool is_symmetric) {
   const Variable first = other.output(0);
   if (is_symmetric) {  // these read one triangle
-    if (const auto factor = as_cholesky(first); factor && factor->on_error == OnError::Raise)
-      return Numbers{.values = diagonal_of(first), .squared = true};
     if (is_matrix_op(first, "Eigh") && other.inputs().size() == 1) return Numbers{.values = first};
     if (is_matrix_op(first, "Eigvalsh") && other.inputs().size() == 1) return Numbers{.values = first};
   }
@@ -89,7 +87,6 @@ std::optional<Variables> determinant_of_decomposed(FunctionGraph& graph, const A
     const auto numbers = numbers_of_decomposition(Apply::of(client.node), is_symmetric);
     if (!numbers || (needs_sign && !numbers->with_sign)) continue;
     const Variable& d = numbers->values;
-    if (numbers->squared) return determinant_of_numbers(node, sqr(d));
     if (numbers->with_sign) return determinant_of_numbers(node, d);
     const Variable logarithm = sum(log(abs(d)), Axes{{d.ndim() - 1}});
     // the sign is unused
@@ -169,9 +166,8 @@ std::optional<Variables> one_matrix_for_batch(FunctionGraph&, const Apply& node)
 void declare_sharing(Rules& rules) {
   matrix_rule(rules, "determinant_of_decomposed", {"Det", "SLogDet"}, determinant_of_decomposed)
       .doc(
-          "Computes a determinant from a decomposition of the matrix in the graph: the Cholesky factor or the "
-          "eigenvalues of a symmetric matrix; where only its logarithm is read, also the singular values or the R "
-          "factor of QR.")
+          "Computes a determinant from a decomposition of the matrix in the graph: the eigenvalues of a symmetric "
+          "matrix; where only its logarithm is read, also the singular values or the R factor of QR.")
       .tags(specialize, structural, "det_of_matrix_factorized_elsewhere")
       .differs_at(not_finite)
       .sample([] {

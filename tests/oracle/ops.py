@@ -216,6 +216,12 @@ def _solve_continuous_are(attributes: dict[str, Any], inputs: list[Val], node: A
     return [linalg.solve_continuous_are(*inputs)]
 
 
+@op("SolveDefinite")
+def _solve_definite(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    factor = arrays.cholesky(inputs[0], lower=attributes["lower"], on_error=attributes["on_error"])
+    return [arrays.cho_solve((factor, attributes["lower"]), inputs[1], b_ndim=attributes["b_ndim"])]
+
+
 @op("SolveStructured")
 def _solve_structured(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return [

@@ -8,6 +8,7 @@
 #include "bitale/core/array.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/range.hpp"
+#include "ops/analysis/symmetry.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/shapes/dimshuffle.hpp"
 
@@ -112,29 +113,6 @@ GroupRanges of_operand(const Structure& known, const Range& anywhere) {
   return out;
 }
 
-// A variable as another one, its source, with its axes in some order.
-struct AxesOf {
-  Variable source;
-  std::vector<int> order;
-};
-AxesOf axes_of_source(const Variable& v) {
-  if (const auto* shuffle = dynamic_cast<const DimShuffle*>(v.has_owner() ? v.owner_op() : nullptr))
-    return {v.owner().input(0), shuffle->new_order};
-  AxesOf out{v, {}};
-  for (int axis = 0; axis < v.ndim(); ++axis) out.order.push_back(axis);
-  return out;
-}
-
-// Whether x and y are transposes of each other, including a vector as row and as column: then a commutative operation
-// on them is symmetric.
-bool are_each_others_transposes(const Variable& x, const Variable& y) {
-  AxesOf first = axes_of_source(x);
-  const AxesOf second = axes_of_source(y);
-  if (first.order.size() < 2 || !first.source.same_as(second.source)) return false;
-  std::swap(first.order[first.order.size() - 1], first.order[first.order.size() - 2]);
-  return first.order == second.order;
-}
-
 // Whether the function of numbers with the absolute value 1 has that absolute value.
 bool keeps_unit_magnitude(std::string_view function) {
   return function == "abs" || function == "neg" || function == "reciprocal" || function == "sqr" ||
@@ -190,9 +168,7 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
     if (group == on_diagonal && range.is_positive()) out.add(Fact::PositiveDiagonal);
     if (group == on_diagonal && range.is_always(1)) out.add(Fact::UnitDiagonal);
   }
-  if (symmetric && !differences) out.add(Fact::Symmetric);
-  if (count == 2 && scalar.has(commutative) && are_each_others_transposes(node.input(0), node.input(1)))
-    out.add(Fact::Symmetric);
+  if ((symmetric && !differences) || is_seen_to_be_symmetric(result)) out.add(Fact::Symmetric);
   const bool is_conversion = count == 1 && scalar.name.starts_with("cast_float");
   // The elementwise product of semidefinite matrices is semidefinite as well (Schur), and definite if both are.
   if (semidefinite && any_semidefinite && (is_sum || is_product || is_conversion)) {

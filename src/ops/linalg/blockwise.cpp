@@ -498,6 +498,14 @@ Variables Blockwise::vectorized(const Apply& node, const Apply& inner, const Var
   return out;
 }
 
+std::optional<Variables> Blockwise::expansion(const Apply& node) const {
+  const auto* of_core = dynamic_cast<const Expansion*>(core.get());
+  if (!of_core) return std::nullopt;
+  const Apply inner = core_node(Variables(node.inputs().begin(), node.inputs().end()));
+  const auto formula = of_core->expansion(inner);
+  return formula ? std::optional(vectorized(node, inner, *formula, {})) : std::nullopt;
+}
+
 Variables Blockwise::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   const Variables inputs(node.inputs().begin(), node.inputs().end());
   const Apply inner = core_node(inputs);

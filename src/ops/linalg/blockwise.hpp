@@ -10,6 +10,7 @@
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
 #include "bitale/ops/vectorize.hpp"
+#include "graph/expansion.hpp"
 #include "ops/own_error.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -21,7 +22,7 @@ struct Signature {
 };
 Signature parse_signature(std::string_view text);
 
-class Blockwise final : public Op, public OwnError, public StatesStructure, public EmitsTensors {
+class Blockwise final : public Op, public OwnError, public StatesStructure, public Expansion, public EmitsTensors {
  public:
   Blockwise(OpRef core, std::string signature);
   const OpRef core;
@@ -34,6 +35,8 @@ class Blockwise final : public Op, public OwnError, public StatesStructure, publ
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  // The core's, vectorized.
+  std::optional<Variables> expansion(const Apply& node) const override;
   bool emit(Lowering& to, const Apply& node) const override;
   void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;

@@ -117,7 +117,8 @@ BITALE_REGISTER_OP(CholeskyGradient,
 }  // namespace
 
 Variable cholesky_gradient(const Variable& factor, const Variable& g) {
-  return (*make_ref<CholeskyGradient>())({factor, g});
+  const Variable inputs[] = {factor, g};
+  return apply_matrices(make_ref<CholeskyGradient>(), inputs);
 }
 
 }  // namespace bitale

@@ -9,6 +9,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/analysis/symmetry.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/control/batch_last.hpp"
 #include "ops/elementwise/elemwise.hpp"
@@ -108,7 +109,10 @@ Structure structure_of_product(const Apply& node, InputStructures& inputs) {
   if (x.ndim() < 2 || y.ndim() < 2) return {};
   const Structure a = inputs.of(0), b = inputs.of(1);
   Structure out = product_structure(a, b);
-  if (!are_transposes(x, y)) return out;
+  if (!are_transposes(x, y)) {
+    if (is_seen_to_be_symmetric(node.output())) out.add(Fact::Symmetric);
+    return out;
+  }
   out.add(Fact::PositiveSemidefinite);
   if (a.is(Fact::Orthogonal))
     for (const Fact fact : {Fact::Diagonal, Fact::UnitDiagonal}) out.add(fact);

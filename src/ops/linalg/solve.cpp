@@ -8,6 +8,7 @@
 #include "ops/complex/decomposition.hpp"
 #include "ops/linalg/lapack_forms.hpp"
 #include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/solve_definite.hpp"
 #include "ops/linalg/solve_structured.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lu.hpp"
@@ -200,7 +201,7 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
   if (kind == Assume::Banded)
     return solve_structured("banded", a.variable, b.variable, b_ndim, options.transposed, options.on_error);
   if (kind == Assume::PositiveDefinite)
-    return cho_solve(cholesky(a, options.lower, options.on_error), options.lower, b, b_ndim);
+    return solve_definite(a.variable, b.variable, options.lower, b_ndim, options.on_error);
   if (kind == Assume::LowerTriangular) return triangular(true);
   if (kind == Assume::UpperTriangular) return triangular(false);
   if (kind == Assume::Symmetric || kind == Assume::Hermitian)

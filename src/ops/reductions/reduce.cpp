@@ -1,6 +1,7 @@
 // Reductions. Sums of floats are pairwise and accumulate in float64; lengths, dtypes and the treatment of nan and of
 // empty axes are as in NumPy.
 #include "ops/reductions/reduce.hpp"
+#include "ops/analysis/symmetry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -455,6 +456,10 @@ std::vector<int> CAReduce::support_carriers(const Apply&, int) const {
 
 Support CAReduce::support(const Apply& node, int, std::span<const Support> inputs) const {
   return support_of_sum(inputs[0], axes_or_all(kind.name, axes, node.input(0).ndim()));
+}
+
+Structure CAReduce::structure(const Apply& node, int, InputStructures&) const {
+  return is_seen_to_be_symmetric(node.output()) ? Structure{Fact::Symmetric} : Structure{};
 }
 
 Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {

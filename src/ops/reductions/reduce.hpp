@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 #include "bitale/program/expr.hpp"
 #include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -23,7 +24,7 @@ struct Reduction {
 // KeyError for an unknown name. The record is never destroyed.
 const Reduction& reduction(std::string_view name);
 
-class CAReduce final : public Op, public StatesSupport, public EmitsTensors {
+class CAReduce final : public Op, public StatesSupport, public StatesStructure, public EmitsTensors {
  public:
   // `axes`: increasing and not negative, nullopt for all. `dtype`: of the output, only for reductions that widen.
   CAReduce(const Reduction& kind, std::optional<std::vector<int>> axes, std::optional<DType> dtype = {})
@@ -58,6 +59,7 @@ class CAReduce final : public Op, public StatesSupport, public EmitsTensors {
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 };
 
 // Position of the largest (or smallest) element along one axis, or in the flattened input.

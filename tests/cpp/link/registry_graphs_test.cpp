@@ -255,6 +255,9 @@ constexpr WithoutGraph without_graph[] = {
     {"AdvancedIncSubtensor IRFFT", "ComplexSolveContinuousARE SolveContinuousARE",
      "the Riccati equation has no stabilizing solution"},
     {"ArgSortOp", "Cholesky", "permutations are not positive definite"},
+    {"SparseCholesky SparseCholeskyDerivative SparseCholeskyGradient SparseInverseDerivative SparseLuInverseDerivative "
+     "SparseLuSelectedInverse SparseSelectedInverse",
+     "SolveDefinite", "a random matrix with as many rows as there are stored elements is not positive definite"},
     {"*", "RandomRows ComposedDraw RandomVariable", "parameters have a domain, and a size that fits their lengths"},
     {"*", "SpecifyAssumptions", "what is assumed does not hold"},
     {"*", "SpecifyShape RuntimeBroadcast CheckMask", "lengths have to match other inputs"},

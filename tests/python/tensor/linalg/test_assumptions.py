@@ -908,3 +908,152 @@ def test_what_is_stated_of_bands_and_magnitudes_is_checked(statement, value):
     with pytest.raises(ValueError, match="was stated to be .*, and its value is not"):
         f(value)
     assert f(np.eye(3) if "tridiagonal" in statement else np.sign(value)).shape == value.shape
+
+
+# ---- symmetry that expressions show, and factors that several uses share --------------------------------------------
+
+
+def kernels():
+    """Kernel matrices as users write them, and whether they are symmetric."""
+    x, z, X, s = pt.dvector("x"), pt.dvector("z"), pt.dmatrix("X"), pt.dscalar("s")
+    w = pt.dvector("w")
+    squares = (X**2).sum(1)
+    between = x[:, None] - x[None, :]
+    points = X[:, None, :] - X[None, :, :]
+    return {
+        "squared differences": (s**2 * pt.exp(-0.5 * (between / s) ** 2), True),
+        "absolute differences": (pt.exp(-abs(between) / s), True),
+        "periodic": (pt.exp(-2 * pt.sin(np.pi * between / s) ** 2), True),
+        "of points": (pt.exp(-(points**2).sum(-1) / s), True),
+        "distance of points": (1 + pt.sqrt((points**2).sum(-1) + 1e-12), True),
+        "expanded squares": (squares[:, None] + squares[None, :] - 2 * X @ X.T, True),
+        "scaled product": (s * X @ X.T, True),
+        "weighted product": ((X * w) @ X.T, True),
+        "smaller of both": (pt.minimum(x[:, None], x[None, :]), True),
+        "cubes": (between**3, False),
+        "differences": (between, False),
+        "two vectors": ((x[:, None] - z[None, :]) ** 2, False),
+        "one side scaled": ((x[:, None] - 2 * x[None, :]) ** 2, False),
+        "rows weighted": ((X * w[:, None]) @ X.T, False),
+        "one factor scaled twice": ((X * w) @ (X * pt.exp(w)[:, None]).T, False),
+        "third axis in its place": (points.sum(0), False),
+        "sum and difference": (between + abs(between), False),
+        "comparison": (pt.lt(x[:, None], x[None, :]) * 1.0, False),
+    }
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_symmetry_of_kernels(name):
+    matrix, symmetric = kernels()[name]
+    assert ("sym" in known_facts(matrix)) == symmetric
+    if symmetric:
+        rng = np.random.default_rng(3)
+        values = {
+            "x": rng.normal(size=4),
+            "X": rng.normal(size=(4, 3)),
+            "s": 1.3,
+            "w": rng.normal(size=3),
+        }
+        inputs = bt.graph.traversal.explicit_graph_inputs([matrix])
+        value = matrix.eval({v: values[v.name] for v in inputs})
+        np.testing.assert_allclose(value, value.T, rtol=1e-14, atol=1e-14)
+
+
+def process_by(solve):
+    x, y, s, noise = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s"), pt.dscalar("noise")
+    K = pt.exp(-0.5 * ((x[:, None] - x[None, :]) / s) ** 2) + noise * pt.eye(x.shape[0])
+    value = -0.5 * (y @ solve(K, y) + pt.linalg.slogdet(K)[1])
+    return [x, y, s, noise], value
+
+
+def test_one_factor_of_a_kernel():
+    """The system states that the matrix is definite; its determinant and all gradients use the same factor."""
+    inputs, value = process_by(lambda K, y: pt.linalg.solve(K, y, assume_a="pos"))
+    f = bt.function(inputs, [value, *bt.grad(value, inputs)])
+    assert factorizations(f) == ["Cholesky"]
+    rng = np.random.default_rng(2)
+    given = [np.sort(rng.uniform(0, 5, 12)), rng.normal(size=12), 0.8, 0.3]
+    expected_inputs, expected = process_by(pt.linalg.solve)
+    expected = bt.function(
+        expected_inputs, [expected, *bt.grad(expected, expected_inputs)], mode="FAST_COMPILE"
+    )
+    for got, right in zip(f(*given), expected(*given)):
+        np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("chosen", [0.0, 1.0])
+def test_factor_of_another_choice(chosen):
+    """A factor that only a branch needs says nothing of the matrix where the other one is chosen."""
+    x, b, c = pt.dmatrix("x"), pt.dvector("b"), pt.dscalar("c")
+    A = x + x.T
+    by_factor = pt.linalg.solve(A, b, assume_a="pos")
+    f = bt.function(
+        [x, b, c],
+        [bt.ifelse(pt.gt(c, 0), by_factor, -b), pt.linalg.slogdet(A)[1], pt.linalg.solve(A, b)],
+    )
+    indefinite = np.array([[0.5, 2.0], [2.0, 0.5]])
+    vector_ = np.array([1.0, 2.0])
+    if chosen:
+        with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+            f(indefinite, vector_, chosen)
+        return
+    first, logarithm, solution = f(indefinite, vector_, chosen)
+    np.testing.assert_array_equal(first, -vector_)
+    np.testing.assert_allclose(logarithm, np.linalg.slogdet(2 * indefinite)[1])
+    np.testing.assert_allclose(solution, np.linalg.solve(2 * indefinite, vector_))
+
+
+def test_one_triangle_is_read():
+    """Of a matrix that is not known to be symmetric, the other triangle counts elsewhere, and not in the system."""
+    a, b = pt.dmatrix("a"), pt.dvector("b")
+    whole = definite()
+    given = np.tril(whole) + 7 * np.triu(np.ones((N, N)), 1)
+    f = bt.function(
+        [a, b], [pt.linalg.solve(a, b, assume_a="pos", lower=True), pt.linalg.slogdet(a)[1]]
+    )
+    solution, logarithm = f(given, vector())
+    np.testing.assert_allclose(solution, np.linalg.solve(whole, vector()))
+    np.testing.assert_allclose(logarithm, np.linalg.slogdet(given)[1])
+    lower = bt.function([a, b], pt.linalg.solve(pt.tril(a), b, assume_a="pos", lower=True))
+    np.testing.assert_allclose(lower(whole, vector()), np.linalg.solve(whole, vector()))
+
+
+@pytest.mark.parametrize("b_shape", [(N,), (N, 2), (3, N, 2)])
+@pytest.mark.parametrize("lower", [True, False])
+def test_gradient_of_definite_system(b_shape, lower):
+    """That of the triangle that is read, for single matrices and batches."""
+    a, b = (
+        pt.TensorType("float64", (None,) * 2)("a"),
+        pt.TensorType("float64", (None,) * len(b_shape))("b"),
+    )
+    x = pt.linalg.solve(a, b, assume_a="pos", lower=lower)
+    rng = np.random.default_rng(4)
+    weights = rng.normal(size=b_shape)
+    cost = (pt.sin(x) * weights).sum()
+    f = bt.function([a, b], cost)
+    g = bt.function([a, b], bt.grad(cost, [a, b]))
+    values = [definite(), rng.normal(size=b_shape)]
+    for k, derivative in enumerate(g(*values)):
+        for index in np.ndindex(derivative.shape):
+            around = []
+            for step in (1e-6, -1e-6):
+                moved = [v.copy() for v in values]
+                moved[k][index] += step
+                around.append(f(*moved))
+            np.testing.assert_allclose(
+                derivative[index], (around[0] - around[1]) / 2e-6, rtol=2e-5, atol=1e-7
+            )
+
+
+@pytest.mark.parametrize("shape", [(N, N), (2, N, N), (30, 30)])
+def test_inverse_of_definite(shape):
+    a = pt.TensorType("float64", (None,) * len(shape))("a")
+    inverse = bt.function([a], pt.linalg.inv(assume(a, positive_definite=True)))
+    assert factorizations(inverse) == ["Cholesky"]
+    rng = np.random.default_rng(6)
+    value = rng.normal(size=shape)
+    value = value @ np.swapaxes(value, -1, -2) + shape[-1] * np.eye(shape[-1])
+    found = inverse(value)
+    np.testing.assert_allclose(found, np.linalg.inv(value), rtol=1e-10, atol=1e-13)
+    if len(shape) == 2:
+        np.testing.assert_array_equal(found, found.T)
