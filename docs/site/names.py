@@ -67,6 +67,7 @@ LISTED = {
     "bitale.xtensor.linalg": "Linear algebra of labelled tensors",
     "bitale.xtensor.signal": "Signals with labels",
     "bitale.xtensor.random": "Labelled random variables",
+    "bitale.xtensor.stats": "Densities of labelled values",
     "bitale.array_api.fft": "The array-API standard: Fourier transforms",
     "bitale.array_api.linalg": "The array-API standard: linear algebra",
     "bitale.configparser": "Flags of one's own",

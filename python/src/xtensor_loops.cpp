@@ -11,6 +11,7 @@
 #include "bitale/xtensor/calculus.hpp"
 #include "bitale/xtensor/random.hpp"
 #include "bitale/xtensor/scan.hpp"
+#include "bitale/xtensor/stats.hpp"
 #include "define.hpp"
 #include "labelled.hpp"
 
@@ -150,6 +151,19 @@ void bind_xtensor_loops(nb::module_& m) {
               "typing.Any, core_dims: "
               "typing.Any, extra_dims: typing.Any) -> tuple[RandomGeneratorVariable | None, XTensorVariable]"),
       "What a function of the aligned parameters and a size draws, with its dimensions.");
+  m.def(
+      "xtensor_log_function",
+      [](const std::string& name, const nb::callable& function, nb::args values, Any core_dims) {
+        XOperands operands;
+        for (nb::handle each : values) operands.emplace_back(as_labelled(each));
+        return xtensor::stats::log_function(name, operands, as_core_names(core_dims, name), [&](const Variables& all) {
+          return as_variable(function(*nb::tuple(nb::cast(all))));
+        });
+      },
+      "name"_a, "function"_a, "values"_a, "core_dims"_a.none(), Caller(),
+      nb::sig("def xtensor_log_function(name: str, function: typing.Callable[..., typing.Any], *values: typing.Any, "
+              "core_dims: typing.Any) -> XTensorVariable"),
+      "A density or tail, of the aligned tensors, as one of labelled values.");
 }
 
 }  // namespace bitale::python

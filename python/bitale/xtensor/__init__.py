@@ -3,7 +3,7 @@ below sees tensors. Names and arguments are those of PyTensor's xtensor and of x
 
 from bitale._core import Dim
 from bitale._geography import add_modules as _add_modules
-from bitale.xtensor import linalg, math, random, reduction, selection, shape, signal, windows
+from bitale.xtensor import linalg, math, random, reduction, selection, shape, signal, stats, windows
 
 from bitale.xtensor.loop import scan
 from bitale.xtensor.math import dot, where
@@ -14,7 +14,7 @@ from bitale.xtensor.windows import vectorize_graph
 
 __all__ = [
     "Dim", "XTensorType", "XTensorVariable", "as_xtensor", "broadcast", "concat", "dot", "full_like", "linalg", "math",
-    "ones_like", "random", "reduction", "scan", "selection", "shape", "signal", "vectorize_graph", "where", "windows", "xtensor", "xtensor_constant",
+    "ones_like", "random", "reduction", "scan", "selection", "shape", "signal", "stats", "vectorize_graph", "where", "windows", "xtensor", "xtensor_constant",
     "xtensor_shared", "zeros_like",
 ]  # fmt: skip
 

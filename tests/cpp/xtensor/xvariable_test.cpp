@@ -10,6 +10,7 @@
 #include "bitale/xtensor/indexing.hpp"
 #include "bitale/xtensor/linalg.hpp"
 #include "bitale/xtensor/selection.hpp"
+#include "bitale/xtensor/stats.hpp"
 #include "bitale/xtensor/windows.hpp"
 
 using namespace bitale;
@@ -143,4 +144,13 @@ TEST_CASE("errors of labelled tensors") {
   CHECK_THROWS_WITH_AS(xtensor::xtensor("y", {Dim("country", 2)}) + xtensor::xtensor("z", {"coutry"}),
                        doctest::Contains("is declared as"), ValueError);
   CHECK_THROWS_AS(xtensor::Groups(x, "year", {0, 1}, Dim("decade", 2)), ShapeError);
+}
+
+TEST_CASE("densities of labelled values") {
+  const XVariable x = table(), w = weights();
+  const XVariable found = xtensor::stats::log_function("exponential_logpdf", {x, w});
+  CHECK(found.names() == Names{"country", "year"});
+  CHECK(values_of(xtensor::sum(found, "country"))[0] == doctest::Approx(-5.0));
+  CHECK_THROWS_AS(xtensor::stats::log_function("normal_logpdf", {x, w}), ValueError);
+  CHECK_THROWS_AS(xtensor::stats::log_function("no_logpdf", {x, w}), KeyError);
 }
