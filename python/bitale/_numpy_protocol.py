@@ -28,7 +28,9 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     if isinstance(self, _core.TensorSharedVariable):
         raise TypeError(f"the shared variable {self!r} is symbolic: its value is get_value()")
     raise TypeError(
-        f"the symbolic variable {self!r} has no value yet, so it can't become a NumPy array: {_value_is_needed}"
+        f"the symbolic variable {self!r} has no value yet, so it can't become a NumPy array: {_value_is_needed}. "
+        "A tensor of variables is pt.stack([x, y]); functions of SciPy that ask for arrays have counterparts in "
+        "bitale.tensor, such as pt.linalg.cholesky, and in bitale.stats"
     )
 
 

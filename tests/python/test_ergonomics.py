@@ -513,3 +513,43 @@ def test_expressions_that_are_written_a_second_time():
         bt.UnusedInputError, match=r"hint +an expression that is written a second time"
     ):
         bt.function([x * 2], x * 2 + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("at", "set"),
+        ("numpy", "eval"),
+        ("item", "eval"),
+        ("backward", "bt.grad"),
+        ("detach", "disconnected_grad"),
+        ("append", "pt.concatenate"),
+        ("unsqueeze", "expand_dims"),
+        ("permute", "dimshuffle"),
+    ],
+)
+def test_attributes_of_other_libraries(name, hint):
+    """What they are called here, as an AttributeError that hasattr and getattr take for one."""
+    x = pt.dmatrix("x")
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': .*{hint}") as error:
+        getattr(x, name)
+    assert error.value.name == name and error.value.obj is x
+    assert not hasattr(x, name) and getattr(pt.constant(1.0), name, 7) == 7
+
+
+def test_plain_missing_attribute():
+    with pytest.raises(AttributeError, match="^'TensorVariable' object has no attribute 'summ'$"):
+        pt.dmatrix("x").summ
+
+
+def test_arrays_of_variables():
+    with pytest.raises(TypeError, match=r"pt\.stack.*pt\.linalg\.cholesky"):
+        np.array([pt.dscalar("a"), pt.dscalar("b")])
+
+
+@pytest.mark.parametrize("function", ["minimize", "root", "minimize_scalar", "root_scalar"])
+def test_method_of_a_solver_is_checked_at_once(function):
+    pytest.importorskip("scipy")
+    x = pt.dscalar("x")
+    with pytest.raises(ValueError, match=f"scipy.optimize.{function} has no method 'nope'"):
+        getattr(pt.optimize, function)((x - 1.0) ** 2, x, method="nope")

@@ -38,6 +38,20 @@ def _scipy_optimize() -> Any:
     return scipy.optimize
 
 
+def _require_method(function: str, method: str) -> None:
+    """ValueError for a method that SciPy's function does not have. Without SciPy, a call says that it is missing."""
+    try:
+        solvers = _scipy_optimize()
+    except ImportError:
+        return
+    try:
+        solvers.show_options(function, method, disp=False)
+    except ValueError:
+        raise ValueError(
+            f"{function}: scipy.optimize.{function} has no method {method!r}"
+        ) from None
+
+
 class _Options:
     """Keyword arguments for SciPy, as a value that ops can be compared by."""
 
@@ -291,6 +305,7 @@ def _solved(
     options: Any,
 ) -> tuple[Any, Any]:
     """Variables of any shape as one vector."""
+    _require_method(function, method)
     variables = [
         _float_variable(each, function) for each in (x if isinstance(x, (list, tuple)) else [x])
     ]
@@ -361,6 +376,7 @@ def _solved_scalar(
     around: tuple[str, Any],
     options: Any,
 ) -> tuple[Any, Any]:
+    _require_method(function, method)
     x, expression = _float_variable(x, function), as_tensor_variable(expression)
     if x.ndim != 0:
         raise ValueError(

@@ -37,6 +37,29 @@ def _dot(left: TensorVariable, right: Any) -> TensorVariable:
     return dot(left, right)
 
 
+# Attributes that arrays and tensors of other libraries have, and what to write for them.
+_ELSEWHERE = {
+    "at": "x[index].set(y) and x[index].inc(y) give a changed copy",
+    "numpy to_numpy tolist item cpu value": "x.eval({input: value}), or a function that returns x, computes its value",
+    "grad backward requires_grad": "bt.grad(cost, x) is the gradient, an expression as well",
+    "detach": "bt.gradient.disconnected_grad(x) has the same value and no gradient",
+    "append extend": "pt.concatenate([x, y]) is a new, longer tensor",
+    "view": "x.reshape(shape) has the elements in another shape, x.astype(dtype) in another dtype",
+    "unsqueeze": "x[:, None] and pt.expand_dims(x, axis) have a dimension more",
+    "permute": "x.transpose(0, 2, 1) and x.dimshuffle(0, 2, 1) have the dimensions in another order",
+}
+_HINTS = {name: hint for names, hint in _ELSEWHERE.items() for name in names.split()}
+
+
+def _missing(self: TensorVariable, name: str) -> Any:
+    """AttributeError, which says what an attribute of another library is called here."""
+    text = f"'{type(self).__name__}' object has no attribute '{name}'"
+    if name in _HINTS:
+        text += f": {_HINTS[name]}"
+    raise AttributeError(text, name=name, obj=self)
+
+
+TensorVariable.__getattr__ = _missing  # type: ignore[attr-defined]
 TensorVariable.__dot__ = _dot  # type: ignore[attr-defined]
 TensorVariable.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
 TensorVariable.device = property(_device)  # type: ignore[attr-defined]
