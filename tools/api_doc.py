@@ -149,7 +149,7 @@ def differences() -> list[str]:
         f"Of PyTensor {table.VERSION}'s {len(names):,} public names in {modules} modules, {len(names) - len(missing):,} are here, and {len(compared) - len(other):,} of "
         f"the {len(compared):,} functions and classes with arguments take the same, in the same order with the same defaults.",
         "",
-        "The others can be imported, and say what to use instead: [a page](differences_extending.md#names-of-pytensor-that-mean-nothing-here) lists them.",
+        "The others can be imported, and say what to use instead: [a page](differences_extending.md#pytensor-names-without-a-meaning-here) lists them.",
         "",
         "### Functions and classes whose arguments differ",
         "",
