@@ -108,7 +108,7 @@ endif()
 
 include(CheckedParts)
 
-# docs/rewrites.md is generated from the rules.
+# docs/rewrite_rules.md is generated from the rules.
 add_executable(rewrites_doc tools/rewrites_doc.cpp)
 bitale_target(rewrites_doc)
 target_link_libraries(rewrites_doc PRIVATE bitale)

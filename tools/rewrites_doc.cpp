@@ -1,4 +1,5 @@
-// Writes docs/rewrites.md from the registered rules, tests/rules_coverage/*.csv and the stability.md in that folder.
+// Writes docs/rewrite_rules.md from the registered rules, tests/rules_coverage/*.csv and the stability.md in that
+// folder.
 //
 //   rewrites_doc CHECKOUT            prints it
 //   rewrites_doc CHECKOUT --write    writes the file
@@ -124,10 +125,9 @@ void write_topic(std::string& out, const std::string& topic, const std::vector<c
 
 void write_passes(std::string& out, const CoverageTable& coverage) {
   out +=
-      "\n## Passes\n\nFunctions over the whole graph, in order. The phases of rules stand at 0.6 to 3; `fast_run` "
-      "holds no "
-      "pass, a linker asks for the tags it wants.\n\n| position | pass | effect | tags | covers "
-      "|\n|---|---|---|---|---|\n";
+      "\n## Passes\n\nFunctions of the whole graph, in order. The phases of rules are at positions 0.6 to 3; each "
+      "linker "
+      "selects passes by the tags it needs.\n\n| position | pass | effect | tags | covers |\n|---|---|---|---|---|\n";
   for (auto& pass : rewriting::registered_passes())
     out += cat("| ", number_text(pass.position), " | ", code(pass.name), " | ", cell(pass.doc), " | ", codes(pass.tags),
                " | ", coverage.count(pass.name) ? code(pass.name) : "", " |\n");
@@ -138,9 +138,9 @@ void write_coverage(std::string& out, const CoverageTable& coverage) {
   std::map<std::string, int> total;
   for (auto& [name, row] : coverage) ++counts[row.group][row.status], ++total[row.status];
   out +=
-      "\n## PyTensor's rules\n\nBy group of PyTensor's rules: how many are covered by rules here, how many are "
-      "needless "
-      "here, how many are missing.\n\n| group | rules | covered | needless | missing | not treated yet |\n"
+      "\n## PyTensor's rules\n\nFor each group of PyTensor's rules: how many are covered by rules here, how many are "
+      "unnecessary here, and how many are missing.\n\n| group | rules | covered | needless | missing | not treated yet "
+      "|\n"
       "|---|---|---|---|---|---|\n";
   auto line = [&](const std::string& label, std::map<std::string, int>& row) {
     int all = 0;
@@ -157,52 +157,24 @@ void write_coverage(std::string& out, const CoverageTable& coverage) {
   }
 }
 
-constexpr const char* promises =
-    "## What rewriting promises\n\n"
-    "- **Dtypes.** Each step is computed in the dtype in which it was written: no sign, term or factor moves across a "
-    "conversion, explicit or by promotion. Integers and bools are exact, where they wrap, too.\n"
-    "- **Rounding.** Where the result as written is well-conditioned, the rewritten one differs by a few units in the "
-    "last place; exponentials and powers, by as many as their exponent is large. Where a difference cancels, the "
-    "rewritten result may have more digits, not fewer: `x - (x + log(x))` at 1e308 is `-log(x)`, not 0. Two constants "
-    "of "
-    "a sum become one only where their sum is exact. Results below the smallest normal number may become 0.\n"
-    "- **Infinities and nan.** What is finite as written stays finite, where no product of some of the factors of a "
-    "product or quotient, and no sum of some of the terms of a sum, leaves the range of the dtype: factors and terms "
-    "may be taken in another order, and those that occur twice cancel or are collected, so that `x * y * z / y` at "
-    "1e200, 1e-200 and 1e200 overflows, and `x - y + x` at 1e308. A rule marked *wider domain* or *differs at* may "
-    "give a finite value where a step as written overflows, underflows or is undefined. All of these carry the tag "
-    "`domain`: a query that excludes it keeps every nan and infinity, but for the sign of one over a zero (*no signed "
-    "zeros*).\n"
-    "- **Empty axes.** The logarithm of a sum of exponentials over an axis of length 0 is `-inf` as written. Its "
-    "stable form finds the largest exponent first, and raises the ValueError of `max` there, as `logsumexp` does.\n"
-    "- **Discontinuous readers.** What reads a value at a jump or pole (comparisons, `floor`, `ceil`, `round`, "
-    "`trunc`, "
-    "`sign`, `mod`, `int_div`, conversions to integers and bool, poles such as that of `gammaln`) may find itself "
-    "on the other side where rounding or a *wider domain* upstream decides: `floor(x * 1e308 / 1e308)` is `floor(x)`. "
-    "Its "
-    "result is then that for a value within the bounds above. Exclude `domain` and `cancelling` where it must not be.\n"
-    "- **Lengths.** A length of 1 broadcasts where the type as built says so, before and after any rewrite. A graph "
-    "that "
-    "runs as written gives the same shape when rewritten. One that fails as written because lengths differ, also that "
-    "of "
-    "a mask from what it selects, may run: an operand "
-    "that cancels, or a repetition that is dropped (`shape_unsafe`), takes its check along.\n"
-    "- **No loops, no exceptions.** The default rules end on every graph, and raise on none; random graphs check it.\n";
-
 std::string document(const fs::path& checkout) {
   const CoverageTable coverage = read_coverage(checkout / "tests" / "rules_coverage");
   const std::vector<RuleDescription> rules = describe_rules();
   std::map<std::string, std::vector<const RuleDescription*>> topics;
   for (auto& rule : rules) topics[rule.topic].push_back(&rule);
-  std::string out = cat(
-      "# Rewrite rules\n\nGenerated from the registered rules; don't edit. To bring it up to date: `rewrites_doc . "
-      "--write` from the build tree.\n\n",
-      rules.size(),
-      " rules. An equation is read from left to right; x, y, z stand for anything, c for a constant. A rule belongs to "
-      "the phases named; `fast_run` holds all but those tagged `opt_in`, `unsafe` or `unsafe_nan`. *More accurate*: "
-      "the right side is nearer to the exact result; *wider domain*: it may be finite where the left side is not; *no "
-      "signed zeros*: a zero may change its sign. Tests check each equation and each claim numerically.\n\n",
-      promises, "\n## Rules\n");
+  std::string out =
+      cat("# All rewrite rules\n\nGenerated from the registered rules; don't edit. To update it, run `rewrites_doc . "
+          "--write` "
+          "from the build tree. [Rewrite rules](rewrites.md) explains what rewriting does and what it promises.\n\n",
+          rules.size(),
+          " rules. An equation is read from left to right; x, y, z stand for any expression, c for a constant. A rule "
+          "runs in "
+          "the phases that are listed; `fast_run` includes all rules except those tagged `opt_in`, `unsafe` or "
+          "`unsafe_nan`. "
+          "*More accurate*: the right side is closer to the exact result; *wider domain*: it may be finite where the "
+          "left side "
+          "is not; *no signed zeros*: a zero may change its sign. Tests check each equation and each claim "
+          "numerically.\n\n## Rules\n");
   for (auto& [topic, members] : topics) write_topic(out, topic, members, coverage);
   write_passes(out, coverage);
   write_coverage(out, coverage);
@@ -217,13 +189,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: rewrites_doc CHECKOUT [--write | --check]\n");
     return 2;
   }
-  const fs::path checkout = argv[1], file = checkout / "docs" / "rewrites.md";
+  const fs::path checkout = argv[1], file = checkout / "docs" / "rewrite_rules.md";
   const std::string action = argc == 3 ? argv[2] : "", text = document(checkout);
   if (action == "--write") {
     std::ofstream(file) << text;
   } else if (action == "--check") {
     if (read_file(file) == text) return 0;
-    std::fprintf(stderr, "docs/rewrites.md is not what the rules say; write it with: %s . --write\n", argv[0]);
+    std::fprintf(stderr, "docs/rewrite_rules.md is not what the rules say; write it with: %s . --write\n", argv[0]);
     return 1;
   } else {
     std::fputs(text.c_str(), stdout);

@@ -4,7 +4,7 @@ function takes a vector and gives a vector, and is called in a loop in C: Bitale
 and that from the symbols to the first result, compiler included. Values of all agree to 1e-12 or it fails. The loop takes a C
 compiler. CasADi is measured where it is installed, with BITALE_BENCH_PEERS set (`./dev bench --casadi`).
 
-Usage: control.py [--only TEXT] [--page docs/start/casadi.md] [--flags=-O3]
+Usage: control.py [--only TEXT] [--page docs/measurements/casadi.md] [--flags=-O3]
 """
 
 import argparse

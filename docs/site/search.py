@@ -26,6 +26,7 @@ WEIGHTS = {
     "design": (0.4, 3.0),
     "measurements": (0.2, 3.0),
     "upstream": (0.2, 2.0),
+    "rewrite_rules": (0.2, 3.0),
     "releasing": (0.3, 4.0),
     "changelog": (0.2, 4.0),
     "reference/table": (0.1, 1.0),

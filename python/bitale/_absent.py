@@ -63,7 +63,7 @@ TABLE: dict[str, dict[str, str]] = {
         "conditional": "LazyIfElse",
         "conditional.op": "LazyIfElse",
     },
-    "rules on branches are those of docs/rewrites.md": {
+    "rules on branches are those of docs/rewrite_rules.md": {
         "ifelse": "CondMerge cond_make_inplace cond_merge_ifs_false cond_merge_ifs_true cond_merge_random_op cond_remove_identical ifelse_lift_single_if_through_acceptable_ops"
     },
     "graphs of functions are FrozenFunctionGraphs by freeze(); their nodes are Apply nodes": {

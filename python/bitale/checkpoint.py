@@ -1,4 +1,4 @@
-"""Checkpoints of training and sampling loops: shared variables, random states and arrays, saved and restored as a whole.
+"""Checkpoints of training and sampling loops: shared variables, random states and arrays, saved and restored together.
 
 >>> state = {"weights": weights, "rng": rng}  # shared variables
 >>> found = bt.checkpoint.restore("run", state)
@@ -6,8 +6,9 @@
 ...     train()
 ...     bt.checkpoint.save("run", step + 1, state)
 
-A checkpoint is a folder `step-N` with one `.npz` file per process. It is written under another name, and renamed when all
-files are on the disk, so there is no moment at which a process may not be killed. See docs/checkpoint.md.
+A checkpoint is a folder `step-N` with one `.npz` file per process. It is written under another
+name, and renamed when all files are on disk, so a process may be killed at any moment. See
+docs/checkpoint.md.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Result = TypeVar("Result")
 
 
 class Restored(NamedTuple):
-    """What a checkpoint had.
+    """Content of a checkpoint.
 
     Parameters
     ----------
@@ -63,33 +64,33 @@ class Restored(NamedTuple):
 def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> None:
     """Save a checkpoint.
 
-    It exists when the call returns, and does not exist if the process is killed
-    before; older ones are deleted afterwards. Processes that
-    ``jax.distributed.initialize`` has joined call it together: of an array of JAX that
-    is divided over them each writes what it holds, and the first writes all else.
+    The checkpoint is complete when the call returns, and does not exist if the process is killed
+    before; older ones are deleted afterwards. Processes joined by ``jax.distributed.initialize``
+    call it together: each writes the parts it holds of JAX arrays that are divided among them, and
+    the first writes everything else.
 
     Parameters
     ----------
     folder : path
-        Folder of the loop's checkpoints, which all its processes see and no other loop
-        uses. Made if it is missing.
+        Folder for the checkpoints of the loop, shared by all its processes and used by no other
+        loop. It is created if it does not exist.
     step : int
-        Number of steps made, more than those of earlier checkpoints.
+        Number of steps completed, larger than that of earlier checkpoints.
     state : dict
-        Shared variables, sparse and labelled ones as well, arrays of NumPy and JAX,
-        numbers, streams and NumPy's generators, and trees of these, by name.
+        Shared variables (including sparse and labelled ones), NumPy and JAX arrays, numbers,
+        streams and NumPy generators, and trees of these, by name.
     keep : int
-        How many checkpoints stay.
+        Number of checkpoints to keep.
 
     Raises
     ------
     ValueError
-        If the folder has a checkpoint of this step or a later one, or if the states of
+        If the folder already has a checkpoint of this step or a later one, or if the states of
         processes differ in names, dtypes or shapes.
     TypeError
         If a value is of another kind.
     OSError
-        If it cannot be written. Earlier checkpoints are as they were.
+        If the checkpoint cannot be written. Earlier checkpoints are not affected.
     RuntimeError
         If another process could not do its part.
     """
@@ -152,19 +153,19 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
 def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
     """Restore the newest checkpoint.
 
-    Shared variables get the saved values; all values are returned, too. A damaged
-    checkpoint is passed over with a warning, and the one before is taken. Nothing is
-    changed unless everything can be. Processes that ``jax.distributed.initialize`` has
-    joined call it together; they may be more or fewer than those that saved.
+    Shared variables get the saved values; all values are also returned. A damaged checkpoint is
+    skipped with a warning, and the previous one is used. Nothing is changed unless everything can
+    be restored. Processes joined by ``jax.distributed.initialize`` call it together; their number
+    may differ from that of the processes that saved.
 
     Parameters
     ----------
     folder : path
         Folder of the loop's checkpoints.
     state : dict
-        What was saved, by name, with the saved dtypes and shapes. For an array of JAX,
-        or a ``jax.ShapeDtypeStruct`` with a sharding, the value is an array of that
-        sharding, which need not be the one that was saved.
+        The saved variables and values, by name, with the saved dtypes and shapes. For a JAX array,
+        or a ``jax.ShapeDtypeStruct`` with a sharding, the restored value is an array with that
+        sharding, which may differ from the saved one.
 
     Returns
     -------
@@ -174,9 +175,8 @@ def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
     Raises
     ------
     ValueError
-        If names, dtypes or shapes are not those of the checkpoint, if another version
-        of Bitale wrote it in a format that this one does not know, or if all
-        checkpoints are damaged.
+        If names, dtypes or shapes differ from those in the checkpoint, if another version of Bitale
+        wrote it in a format that this one does not know, or if all checkpoints are damaged.
     TypeError
         If a value is of another kind than the saved one.
     OSError

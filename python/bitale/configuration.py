@@ -180,13 +180,14 @@ class Config:
         return _parsers.get(_types[name], str)(value)
 
     def set(self, name: str, value: Any) -> None:
-        """Changes a flag; KeyError, ValueError or TypeError when that can't be."""
+        """Changes a flag; KeyError, ValueError or TypeError if that is not possible."""
         _set(name, value)
 
     def add(self, name: str, doc: str, configparam: ConfigParam, in_c_key: bool = True) -> None:
-        """Adds a flag of a program's own; bitale.configparser has the kinds of values. AttributeError for a name that is taken.
+        """Adds a flag for a program; bitale.configparser has the kinds of values. AttributeError for a name that is in use.
 
-        It has its default, whatever the environment says. in_c_key is accepted: compiled code is not kept by flags.
+        It starts with its default, whatever the environment says. in_c_key is accepted without
+        effect: compiled code does not depend on flags.
 
         >>> from bitale.configparser import IntParam
         >>> bt.config.add("example__steps", "How many steps to make.", IntParam(10, lambda n: n > 0))

@@ -1,8 +1,9 @@
 """Functions of functions: jit, grad, value_and_grad, jacfwd, jacrev, hessian and vmap of Python functions of arrays.
 
-They are a thin layer over graphs. A function is called with variables in place of its arguments; what it returns is an expression,
-which is differentiated, batched or compiled as any other. Called with variables they give expressions, called with arrays they
-compile what they need, once for each kind of arguments.
+They are a thin layer over graphs. A function is called with variables in place of its arguments;
+the expression that it returns is differentiated, batched or compiled like any other. Called with
+variables they return expressions; called with arrays they compile what they need, once for each
+kind of arguments.
 
 >>> loss = lambda params, x, y: (((x @ params["W"] + params["b"]) - y) ** 2).mean()
 >>> params = {"W": np.ones(2), "b": np.array(0.5)}
@@ -28,7 +29,7 @@ __all__ = ["CacheInfo", "Jitted", "jacrev", "jit", "value_and_grad", "vmap"]
 
 
 class CacheInfo(NamedTuple):
-    """What a table of compiled functions has done.
+    """Statistics of a table of compiled functions.
 
     Parameters
     ----------
@@ -37,9 +38,9 @@ class CacheInfo(NamedTuple):
     misses : int
         Calls that compiled one.
     maxsize : int
-        How many functions the table keeps.
+        Maximum number of functions in the table.
     currsize : int
-        How many it has.
+        Current number of functions.
     """
 
     hits: int
@@ -227,7 +228,7 @@ class Jitted:
         return self.lower(*args, **kwargs).dprint()
 
     def cache_info(self) -> CacheInfo:
-        """What the table of compiled functions has done."""
+        """Statistics of the table of compiled functions."""
         return CacheInfo(self._hits, self._misses, self.maxsize, len(self._table))
 
     def cache_clear(self) -> None:
@@ -253,10 +254,9 @@ def jit(
 ) -> Any:
     """Compile a Python function of arrays.
 
-    It is called with variables when a call brings a new kind of arguments: another
-    structure, other dtypes, numbers of dimensions or lengths of 1, which are
-    repeated as in NumPy. Other lengths do not matter. What it returns is compiled
-    and kept.
+    The function is called with variables whenever a call brings a new kind of arguments: another
+    structure, other dtypes, numbers of dimensions or lengths of 1, which are repeated as in NumPy.
+    Other lengths do not matter. The result is compiled and kept.
 
     Parameters
     ----------
@@ -265,27 +265,26 @@ def jit(
         it, arguments are variables: functions of `bitale.tensor` and the array-API
         namespace take them, and so do operators and methods.
     static_argnums : int or sequence of int, optional
-        Positions of arguments that it is called with as they are. They must be
-        hashable; another value compiles anew.
+        Positions of arguments that are passed to the function unchanged. They must be hashable;
+        each new value causes a compilation.
     static_argnames : str or iterable of str, optional
         Names of such arguments.
     maxsize : int
-        How many compiled functions are kept; the oldest goes first.
+        Number of compiled functions to keep; the oldest is removed first.
     mode : str or Mode, optional
-        How it is compiled.
+        Mode of compilation.
 
     Returns
     -------
     Jitted
-        Function of the same arguments. ``cache_info()`` tells how often it was
-        compiled, ``lower(*args)`` gives the compiled `Function`, and ``dprint(*args)``
-        prints its graph. Called with variables, it is `fun`.
+        Function of the same arguments. ``cache_info()`` reports how often it was compiled,
+        ``lower(*args)`` returns the compiled `Function`, and ``dprint(*args)`` prints its graph.
+        Called with variables, it calls `fun`.
 
     Raises
     ------
     TypeError
-        If `fun` asks for the value of a variable, as ``if x > 0`` does, or an argument
-        is no array.
+        If `fun` needs the value of a variable, as ``if x > 0`` does, or an argument is not an array.
 
     See Also
     --------
@@ -413,15 +412,15 @@ def value_and_grad(
     Returns
     -------
     callable or tuple
-        Function of the same arguments that returns the value (with what is returned
-        besides) and the gradient, of the structure of the argument, or a tuple of
-        gradients for several arguments; of an expression the expression itself and the
-        gradient. Called with arrays it is compiled, as by `jit`.
+        Function of the same arguments that returns the value (with the auxiliary result, if any)
+        and the gradient, with the structure of the argument, or a tuple of gradients for several
+        arguments; for an expression, the expression itself and its gradient. Called with arrays it
+        is compiled, as by `jit`.
 
     Raises
     ------
     TypeError
-        If the value is not a scalar, or a number to differentiate by is an integer.
+        If the value is not a scalar, or a variable of the differentiation is an integer.
 
     See Also
     --------
@@ -500,9 +499,8 @@ def jacrev(
     Returns
     -------
     callable or TensorVariable
-        Function of the same arguments; for each leaf of the result of `fun` it returns
-        Jacobians, of the structure of the argument. Of an expression what `jacobian`
-        returns.
+        Function of the same arguments; for each leaf of the result of `fun` it returns Jacobians
+        with the structure of the argument. For an expression, the result of `jacobian`.
 
     See Also
     --------
@@ -548,18 +546,18 @@ def _of_length(batch: Any, count: Any) -> Any:
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Apply a function to each element of a batch.
 
-    The expression of one element is batched as a graph: there is no loop over
-    elements where an operation has a form for batches.
+    The expression for one element is batched as a graph: operations with a batched form do not loop
+    over elements.
 
     Parameters
     ----------
     fun : callable
         Function of one element.
     in_axes : int, None or sequence of these
-        Of the positional arguments the axis of the batch; None for one that all elements
-        have in common. An entry may be a tree, for the parts of a tree.
+        Batch axis of each positional argument; None for an argument that all elements share. An
+        entry may be a tree, for the parts of a tree.
     out_axes : int, None or tree of these
-        Of the results.
+        Batch axes of the results.
 
     Returns
     -------
@@ -569,8 +567,8 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
     Raises
     ------
     ValueError
-        If no argument has a batch, there are not as many axes as arguments, or batches
-        have different lengths (a ShapeError).
+        If no argument has a batch axis, the number of axes differs from that of arguments, or
+        batches have different lengths (a ShapeError).
 
     See Also
     --------

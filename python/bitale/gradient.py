@@ -202,8 +202,7 @@ def Rop(
         What the result for such an expression is: 'zero', 'none' or
         'disconnected'.
     use_op_rop_implementation : bool
-        Accepted for compatibility with PyTensor: an op's own pushforward is
-        used in any case.
+        Accepted for compatibility with PyTensor: an op's own pushforward is always used.
 
     Returns
     -------
@@ -262,9 +261,9 @@ def subgraph_grad(
     start : mapping, optional
         Variables where the part begins, and the gradients there.
     cost : TensorVariable, optional
-        Scalar to differentiate besides.
+        Scalar to differentiate in addition.
     details : bool
-        Also return the gradients of `start` and of `cost` alone.
+        Also return the separate gradients of `start` and of `cost`.
 
     Returns
     -------
@@ -352,7 +351,7 @@ class numeric_grad:
     Attributes
     ----------
     gf : array or list of arrays
-        The gradient, of the form of `pt`.
+        The gradient, with the structure of `pt`.
 
     Raises
     ------

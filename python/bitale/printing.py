@@ -129,8 +129,7 @@ def debugprint(
     Parameters
     ----------
     graph_like : Variable, Apply, FunctionGraph, Function or sequence of these
-        What to print. Of a labelled variable also the dimensions, in a line
-        before its graph.
+        What to print. For a labelled variable, a line with the dimensions precedes the graph.
     depth : int
         Number of levels to print; -1 for all.
     print_type : bool
@@ -164,15 +163,14 @@ def debugprint(
     print_fgraph_inputs : bool
         Print the inputs of function graphs.
     print_assumptions : bool
-        Print the facts that are known of matrices.
+        Print the known facts about matrices.
     provenance : bool
-        Print, after each node, the rules that made it and the line of the
-        program it came from.
+        Print, after each node, the rules that created it and the line of the program from which it comes.
 
     Returns
     -------
     object
-        None, or the text or tree that `file` asks for.
+        None, or the text or tree requested by `file`.
 
     Raises
     ------
@@ -235,7 +233,7 @@ def get_node_by_id(graphs: Any, target_var_id: str, id_types: str = "CHAR") -> A
     target_var_id : str
         Identifier.
     id_types : str
-        Argument `id_type` of the printing.
+        Argument `id_type` used for printing.
 
     Returns
     -------
@@ -376,8 +374,8 @@ def _found(name: str) -> Any:
 class Print:
     """Op that prints a value whenever it is computed.
 
-    ``Print("message")(x)`` is x. Equal prints of one variable are one; a print
-    whose result is not needed is removed with it. Derivatives pass through.
+    ``Print("message")(x)`` is x. Equal prints of the same variable are merged; a print whose result
+    is not needed is removed. Derivatives pass through.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What functions take: ``f = function(..., profile=True)`` measures compiling and calls, ``f.profile`` tells of them.
+"""Profiles: ``f = function(..., profile=True)`` measures compilation and calls, and ``f.profile`` reports the times.
 
 >>> import bitale as bt, bitale.tensor as pt
 >>> x = pt.dvector("x")
@@ -36,9 +36,9 @@ print_profiles = _core.print_profiles
 
 @dataclasses.dataclass(frozen=True)
 class MachineLimits:
-    """What the processor and its memory can do at most: bytes read and operations on float64 per second; 0: not known.
+    """Limits of the processor and its memory: bytes read and operations on float64 per second; 0: not known.
 
-    Of float32, twice as many operations.
+    For float32, twice as many operations.
     """
 
     read_bandwidth: float
@@ -48,7 +48,7 @@ class MachineLimits:
 
 @dataclasses.dataclass(frozen=True)
 class VectorWidth:
-    """How many bits the vectors of native code are best made of on this machine.
+    """The number of bits of vectors with which native code is fastest on this machine.
 
     times: of each width that was compared, nanoseconds of processor time per element of float64, of a loop over
     exp(-x**2) * tanh(y) and of one over x * y + x; empty where there is one width only. is_kept: whether the compile
@@ -118,10 +118,11 @@ def _phase(stored: dict[str, Any]) -> Phase:
 
 
 class ProfileStats:
-    """What compiling a function took and what its calls take, by PyTensor's names; all times are in seconds.
+    """Times of compiling and calling a function, with PyTensor's names; all times are in seconds.
 
-    Everything is read when it is asked for. Native code makes loops of many nodes: `parts` tells of loops, `apply_time`
-    of those nodes that are timed by themselves, in the interpreter all.
+    Everything is read on demand. Native code combines many nodes into loops: `parts` describes
+    loops, `apply_time` the nodes that are timed individually, which are all nodes in the
+    interpreter.
     """
 
     def __init__(self, function: _core.Function):
@@ -143,23 +144,23 @@ class ProfileStats:
 
     @property
     def compile_time(self) -> float:
-        """Of all of compiling."""
+        """Total compile time."""
         return float(self._now()["compiling"]["seconds"])
 
     @property
     def rewriting_time(self) -> float:
-        """Of rewriting the graph."""
+        """Time of rewriting the graph."""
         return self.compiling["rewriting"].seconds
 
     @property
     def linker_time(self) -> float:
-        """Of all of compiling that follows rewriting."""
+        """Compile time after rewriting."""
         phases = self.compiling
         return phases.seconds - phases["building"].seconds - phases["rewriting"].seconds
 
     @property
     def rewriter_profile(self) -> _core.RewriteReport:
-        """What rewriting did, rule by rule."""
+        """Report of rewriting, rule by rule."""
         return self._function.rewrite_report
 
     @property
@@ -184,17 +185,17 @@ class ProfileStats:
 
     @property
     def vm_call_time(self) -> float:
-        """Of that, in what the linker has made."""
+        """The share of this time in linked code."""
         return float(self._now()["linked_seconds"])
 
     @property
     def parts(self) -> list[Part]:
-        """In the order in which they run."""
+        """The parts, in the order in which they run."""
         return [Part(**part) for part in self._now()["parts"]]
 
     @property
     def apply_time(self) -> dict[_core.Apply, float]:
-        """Time of the nodes that are timed by themselves, over all calls."""
+        """Time of the nodes that are timed individually, over all calls."""
         return {part.nodes[0]: part.seconds for part in self.parts if len(part.nodes) == 1}
 
     @property
@@ -204,17 +205,17 @@ class ProfileStats:
 
     @property
     def peak_temporaries(self) -> int:
-        """Bytes that a call has held for temporaries, at most."""
+        """Maximum number of bytes for temporaries in a call."""
         return int(self._now()["temporaries"])
 
     @property
     def peak_results(self) -> int:
-        """Bytes of a call's results, at most."""
+        """Maximum number of bytes for the results of a call."""
         return int(self._now()["results"])
 
     @property
     def limits(self) -> MachineLimits:
-        """Of this machine, measured when the first function with a profile was compiled."""
+        """Limits of this machine, measured when the first function with a profile was compiled."""
         return MachineLimits(**self._now()["limits"])
 
     def _print(self, file: Any, sections: list[str], rows: int) -> str | None:
@@ -241,23 +242,23 @@ class ProfileStats:
         return self._print(file, ["parts"], N)
 
     def summary_class(self, file: Any = None, N: int = 20) -> str | None:
-        """Prints times by class of op, of nodes that are timed by themselves."""
+        """Prints times by class of op, for nodes that are timed individually."""
         return self._print(file, ["class"], N)
 
     def summary_ops(self, file: Any = None, N: int = 20) -> str | None:
-        """Prints times by op, of nodes that are timed by themselves."""
+        """Prints times by op, for nodes that are timed individually."""
         return self._print(file, ["ops"], N)
 
     def summary_nodes(self, file: Any = None, N: int = 20) -> str | None:
-        """Prints times by node, of those that are timed by themselves."""
+        """Prints times by node, for nodes that are timed individually."""
         return self._print(file, ["nodes"], N)
 
     def summary_memory(self, file: Any = None) -> str | None:
-        """Prints the most memory that a call has held."""
+        """Prints the maximum memory used by a call."""
         return self._print(file, ["memory"], 0)
 
     def print_tips(self, file: Any = None) -> str | None:
-        """Prints what may help."""
+        """Prints suggestions."""
         return self._print(file, ["tips"], 0)
 
     def html(self, outfile: Any = None) -> str:
@@ -307,8 +308,8 @@ def profile(function: _core.Function, file: Any = None) -> str | None:
 def profile_html(function: _core.Function, outfile: Any = None) -> str:
     """Write the profile of a function as a page.
 
-    Bars are as wide as what they stand for took. A click on one tells what it is;
-    a search sums up what it finds. The page fetches nothing.
+    The width of a bar is proportional to its time. A click on a bar describes it; a search sums the
+    times of its matches. The page loads nothing from the network.
 
     Parameters
     ----------
@@ -339,19 +340,21 @@ def profile_html(function: _core.Function, outfile: Any = None) -> str:
 
 
 def machine_limits(threads: int = 1) -> MachineLimits:
-    """What this machine can do at most, with so many threads.
+    """Limits of this machine, with the given number of threads.
 
-    Measured when first asked for, in some tenths of a second, by a sum over an array of four times the caches (64 to 128
-    MiB), and by products and sums, fused, of what lies in the nearest caches. ValueError unless threads is from 1 to 1024.
+    They are measured on first use, in a few tenths of a second, with a sum over an array four times
+    as large as the caches (64 to 128 MiB), and with fused multiply-adds of numbers in the nearest
+    caches. ValueError unless threads is from 1 to 1024.
     """
     return MachineLimits(**_core.machine_limits(threads))
 
 
 def measure_vector_width() -> VectorWidth:
-    """Compares the widths that vectors can have on this machine, and keeps the best in the compile directory.
+    """Compares the possible vector widths on this machine, and stores the best one in the compile directory.
 
-    It takes some hundredths of a second. The widest wins unless another is faster by a twentieth. From now on the flag
-    target=native means that width, in this process and in those that find the record in the compile directory; functions
-    that are compiled again may add in another order. Raises what compiling raises.
+    This takes a few hundredths of a second. The widest is chosen unless another is faster by a
+    twentieth. From now on, the flag target=native means that width, in this process and in those
+    that find the record in the compile directory; functions compiled again may add in a different
+    order. Raises the errors that compiling raises.
     """
     return VectorWidth(**_core.measure_vector_width())

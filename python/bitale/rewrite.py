@@ -1,4 +1,4 @@
-"""Rewriting for users: rules of their own, checked by numbers; rewriting by hand, step by step.
+"""Rewriting for users: your own rules, checked numerically; rewriting by hand, step by step.
 
 >>> import bitale as bt, bitale.tensor as pt
 >>> x, y = pt.dscalars("x", "y")
@@ -74,10 +74,10 @@ def equation(
     register: bool = True,
     overwrite_existing: bool = False,
 ) -> Rule:
-    """Make a rewrite rule of an equation between two expressions.
+    """Make a rewrite rule from an equation between two expressions.
 
-    Where the left expression is found, it is replaced by the right one. The
-    variables of both stand for anything.
+    Wherever the left expression is found, it is replaced by the right one. The variables match any
+    expression.
 
     Parameters
     ----------
@@ -91,11 +91,10 @@ def equation(
         Phases to which the rule belongs (canonicalize, stabilize, specialize,
         ...), and other tags for queries.
     assume : sequence of TensorVariable
-        Conditions, such as ``x > 0``, under which both sides are equal. The
-        rule is applied only where the graph shows that they hold: for
-        constants, and by the bounds of functions. With "unsafe" among its tags
-        it is applied without that, where a mode or query asks for "unsafe" or
-        for the rule by name.
+        Conditions, such as ``x > 0``, under which both sides are equal. The rule is applied only
+        where the graph proves that they hold: for constants, and from the bounds of functions. With
+        "unsafe" among its tags it is applied without proof, if a mode or query includes "unsafe" or
+        the rule by name.
     doc : str
         Description.
     on : str
@@ -110,7 +109,7 @@ def equation(
     differs_at : sequence of float
         Special values of the first variable at which the sides may differ.
     register : bool
-        Add the rule to those that compiling applies.
+        Add the rule to those applied during compilation.
     overwrite_existing : bool
         Replace a rule of this name.
 
@@ -152,7 +151,7 @@ def node_rewriter(
     samples: Sequence[Any] = (),
     overwrite_existing: bool = False,
 ) -> Callable[[Callable[..., Any]], FromFunctionNodeRewriter]:
-    """Make a rewrite rule of a function of a node.
+    """Make a rewrite rule from a function of a node.
 
     The function takes (fgraph, node) and returns False, a variable, or a list or
     dict of replacements.
@@ -163,16 +162,15 @@ def node_rewriter(
         Ops on which the rule is tried: functions such as ``pt.add``, ops,
         classes of ops, or names of ops; by default all.
     inplace : bool
-        It introduces ops that write over inputs: a DestroyHandler is attached
-        to the graph.
+        Whether it introduces ops that overwrite inputs: a DestroyHandler is then attached to the graph.
     requirements : sequence
         Classes of features, or functions of a FunctionGraph, that prepare it.
     name : str, optional
         Name of the rule; by default that of the function.
     tags : sequence of str
-        Tags; with a phase among them the rule is registered at once.
+        Tags; if they include a phase, the rule is registered immediately.
     samples : sequence of TensorVariable
-        Expressions on which the rule fires, for `check`.
+        Expressions to which the rule applies, for `check`.
     overwrite_existing : bool
         Replace a rule of this name.
 
@@ -184,7 +182,7 @@ def node_rewriter(
     Raises
     ------
     ValueError
-        With a suggestion, for a name that no op has.
+        For an unknown op name, with a suggestion.
 
     See Also
     --------
@@ -213,14 +211,14 @@ _REGISTRARS = {
 
 
 def register(rule: Any, *tags: str, overwrite_existing: bool = False) -> Any:
-    """Add a rule to those that compiling applies.
+    """Add a rule to those applied during compilation.
 
     Parameters
     ----------
     rule : Rule or NodeRewriter
         Rule.
     *tags : str
-        Further tags, with a phase among them or among those of the rule.
+        Further tags; these or those of the rule must include a phase.
     overwrite_existing : bool
         Replace a rule of this name.
 
@@ -252,11 +250,11 @@ def register(rule: Any, *tags: str, overwrite_existing: bool = False) -> Any:
 
 
 def check(rule: Any, *, on_failure: str = "raise") -> CheckReport:
-    """Check a rule on many dtypes, shapes and points.
+    """Check a rule for many dtypes, shapes and points.
 
-    Both sides of an equation are compared, or the samples of a function before and
-    after, within what the rule assumes. Arithmetic with 450 digits decides where
-    they differ, and whether a rule is more accurate.
+    Both sides of an equation, or the samples of a function before and after, are compared where the
+    assumptions of the rule hold. Arithmetic with 450 digits decides whether they differ, and
+    whether a rule is more accurate.
 
     Parameters
     ----------
@@ -268,12 +266,12 @@ def check(rule: Any, *, on_failure: str = "raise") -> CheckReport:
     Returns
     -------
     CheckReport
-        What was compared.
+        Report of the comparison.
 
     Raises
     ------
     InconsistencyError
-        Telling what is wrong.
+        If the rule is wrong; the message says how.
 
     See Also
     --------
@@ -292,7 +290,7 @@ def _tags(given: str | Iterable[str]) -> list[str]:
 
 
 class Trace(list[Any]):
-    """Steps of a rewriting, in order: a list of RewriteStep.
+    """Steps of rewriting, in order: a list of RewriteStep.
 
     Parameters
     ----------
@@ -305,8 +303,7 @@ class Trace(list[Any]):
         return _core.steps_text(self)
 
     def html(self, path: Any = None) -> str:
-        """A page that needs nothing else, written to the path where one is given: one picture per step, in which what
-        changed is marked, with buttons and arrow keys for the previous and the next."""
+        """A self-contained page, written to the path if one is given: one picture per step, with the changes marked, and buttons and arrow keys for the previous and the next step."""
         page = _core.steps_html(self)
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
-"""Values made of others: lists, tuples, dicts, dataclasses, None and objects of registered classes, taken apart into their leaves.
+"""Values made of other values: lists, tuples, dicts, dataclasses, None and objects of registered classes, and their leaves.
 
-Functions, derivatives and loops take and return such values; here are the functions by which programs handle them. Names and
-arguments are those of ``jax.tree``.
+Functions, derivatives and loops take and return such values; the functions of this module handle
+them. Names and arguments are those of ``jax.tree``.
 
 >>> params = {"W": [1.0, 2.0], "b": 0.5}
 >>> bt.tree.leaves(params)
@@ -53,7 +53,7 @@ def register_tree(
     described: Callable[[Any, Any], str] | None = None,
     names: Iterable[str] = (),
 ) -> None:
-    """Let objects of a class stand wherever variables and values do.
+    """Allow objects of a class wherever variables and values are allowed.
 
     Parameters
     ----------
@@ -61,33 +61,29 @@ def register_tree(
         The class itself; objects of subclasses are leaves, unless these are
         registered.
     flatten : callable
-        ``flatten(object) -> (children, aux)``: what the object is made of, and
-        hashable data that belongs to its structure. None, as `unflatten`, for a
-        dataclass whose objects are leaves.
+        ``flatten(object) -> (children, aux)``: the parts of the object, and hashable data that
+        belongs to its structure. None, like `unflatten`, for a dataclass whose objects are leaves.
     unflatten : callable
         ``unflatten(aux, children) -> object``. Children may be variables,
         arrays or anything else.
     like : callable, optional
-        ``like(aux, value) -> children``: those of a value that a call may give
-        for such an object, of whatever class. By default an object of the
-        class with equal data.
+        ``like(aux, value) -> children``: the children of a value, of any class, that a call may
+        pass for such an object. By default an object of the class with equal data.
     joined : callable, optional
-        ``joined(object, other) -> (children, other children, aux)``, of two
-        objects between which a condition chooses. By default both have equal
-        data.
+        ``joined(object, other) -> (children, other children, aux)``, for two objects between which
+        a condition chooses. By default both must have equal data.
     jacobian : callable, optional
-        ``jacobian(of, by, derivative)``: what becomes of the derivative of an
-        expression by the only child of an object. By default a tensor.
+        ``jacobian(of, by, derivative)``: converts the derivative of an expression with respect to
+        the only child of an object. By default it is a tensor.
     described : callable, optional
-        ``described(aux, value) -> str``: a note to errors of calls that were
-        given the value.
+        ``described(aux, value) -> str``: a note added to errors in calls that were passed the value.
     names : iterable of str
         Names of the children, for messages.
 
     Raises
     ------
     TypeError
-        If `cls` is no class, or a function is missing.
+        If `cls` is not a class, or a function is missing.
     ValueError
         If the class is registered already.
 
@@ -119,14 +115,14 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], TreeSt
     tree : object
         Value.
     is_leaf : callable, optional
-        Says of a part whether it is a leaf though it could be taken apart.
+        Tells whether a part is a leaf even if it could be taken apart.
 
     Returns
     -------
     leaves : list
         What it is made of.
     structure : TreeStructure
-        How; ``structure.unflatten(leaves)`` is the value.
+        Its structure; ``structure.unflatten(leaves)`` is the value.
 
     See Also
     --------
@@ -141,14 +137,14 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], TreeSt
 
 
 def unflatten(treedef: TreeStructure, leaves: Iterable[Any]) -> Any:
-    """Put a value together.
+    """Build a value from its leaves.
 
     Parameters
     ----------
     treedef : TreeStructure
         Structure.
     leaves : iterable
-        As many leaves as it has.
+        As many leaves as the structure has.
 
     Returns
     -------
@@ -158,7 +154,7 @@ def unflatten(treedef: TreeStructure, leaves: Iterable[Any]) -> Any:
     Raises
     ------
     ValueError
-        If there are fewer or more leaves.
+        If the number of leaves differs.
 
     See Also
     --------
@@ -316,23 +312,23 @@ def reduce(
     initializer: Any = _absent,
     is_leaf: IsLeaf | None = None,
 ) -> Any:
-    """Combine the leaves, two by two.
+    """Combine the leaves one after another.
 
     Parameters
     ----------
     function : callable
-        Function of what there is so far and the next leaf.
+        Function of the intermediate result and the next leaf.
     tree : object
         Value.
     initializer : object, optional
-        What there is at first; by default the first leaf.
+        Initial value; by default the first leaf.
     is_leaf : callable, optional
         As of `flatten`.
 
     Returns
     -------
     object
-        What there is in the end.
+        Final result.
 
     Examples
     --------
@@ -348,7 +344,7 @@ def reduce(
 
 
 def all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
-    """Tell whether all leaves are true.
+    """Test whether all leaves are true.
 
     Parameters
     ----------
@@ -360,7 +356,7 @@ def all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
     Returns
     -------
     bool
-        Whether they are; true of a value without leaves.
+        Result; True for a value without leaves.
     """
     return not any(not each for each in leaves(tree, is_leaf))
 
@@ -368,12 +364,12 @@ def all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
 def transpose(
     outer_treedef: TreeStructure, inner_treedef: TreeStructure, pytree_to_transpose: Any
 ) -> Any:
-    """Turn a value whose leaves are values inside out.
+    """Exchange the outer and inner structure of nested values.
 
     Parameters
     ----------
     outer_treedef : TreeStructure
-        Structure of the containers around.
+        Structure of the outer containers.
     inner_treedef : TreeStructure
         Structure of each of the values.
     pytree_to_transpose : object

@@ -1,4 +1,4 @@
-"""Ops that are defined by graphs of other ops."""
+"""Ops defined by graphs of other ops."""
 
 from __future__ import annotations
 
@@ -148,10 +148,12 @@ def _with_connections(
 class OpFromGraph(Op):
     """An op that computes `outputs` from `inputs` as their graph says (PyTensor's pytensor.compile.builders.OpFromGraph).
 
-    The graph is copied, and must be closed: every variable that the outputs depend on is computed from the inputs or is one
-    of them (MissingInputError names the one that isn't). Shared variables that are not among the inputs become further
-    inputs, which each application of the op reads by itself, unless `strict`; constants may be among the inputs. Applied to values of the
-    inputs' types, the op gives a variable, or a list of several; inputs and outputs may be trees of variables. Ops with equal graphs and options are equal, and merge.
+    The graph is copied, and must be closed: every variable on which the outputs depend is an input
+    or computed from inputs (MissingInputError names one that isn't). Shared variables that are not
+    among the inputs become further inputs, which each application of the op reads by itself, unless
+    `strict`; constants may be among the inputs. Applied to values of the inputs' types, the op
+    returns a variable, or a list of several; inputs and outputs may be trees of variables. Ops with
+    equal graphs and options are equal, and are merged.
 
     inline: whether the op is replaced by its graph while a function is compiled, before loops are fused. If not, the
         graph is rewritten and compiled once, however often the op occurs, and called.
@@ -281,7 +283,7 @@ _core.set_class_of_ops("OpFromGraph", OpFromGraph)
 def infer_shape(
     outs: Sequence[Any], inputs: Sequence[TensorVariable], input_shapes: Sequence[Sequence[Any]]
 ) -> list[tuple[Any, ...]]:
-    """The lengths of each of outs as expressions of the lengths of inputs, which input_shapes gives: numbers or integer scalars.
+    """The lengths of each of outs as expressions of the lengths of the inputs, given in input_shapes as numbers or integer scalars.
 
     >>> from bitale.compile.builders import infer_shape
     >>> x, n = pt.dmatrix("x"), pt.lscalar("n")
@@ -299,11 +301,12 @@ def infer_shape(
 
 
 class SymbolicOp(Op):
-    """An op that is a formula of its inputs, which a subclass builds in `build_inner_graph(*inputs)`.
+    """An op defined as a formula of its inputs, which a subclass builds in `build_inner_graph(*inputs)`.
 
-    Compiled functions have the formula in its place, so it fuses; derivatives are those of the formula, unless the subclass
-    has a `pullback` or `pushforward`. `__props__` names the arguments of the op, which are given by keyword. A subclass may
-    convert inputs in `filter_inputs(*inputs)`.
+    Compiled functions contain the formula in its place, so it fuses; derivatives are those of the
+    formula, unless the subclass has a `pullback` or `pushforward`. `__props__` names the arguments
+    of the op, which are passed by keyword. A subclass may convert inputs in
+    `filter_inputs(*inputs)`.
 
     >>> from bitale.compile.builders import SymbolicOp
     >>> class Power(SymbolicOp):

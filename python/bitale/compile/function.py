@@ -1,4 +1,4 @@
-"""Functions, their containers, and the files that hold what they are made of."""
+"""Functions, their containers, and files that store their arguments."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def function_dump(
 ) -> None:
     """Write the arguments of a function into a file, to report an error.
 
-    ``function(**pickle.load(file))`` compiles them. Nothing is compiled here.
+    ``function(**pickle.load(file))`` compiles them. This function itself compiles nothing.
 
     Parameters
     ----------

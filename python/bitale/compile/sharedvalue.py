@@ -1,4 +1,4 @@
-"""Variables with a value that lives between calls."""
+"""Variables with a value that persists between calls."""
 
 from __future__ import annotations
 
@@ -66,19 +66,17 @@ def shared(
     shape: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Create a shared variable, whose value is kept between calls.
+    """Create a shared variable, whose value persists between calls.
 
-    Its dtype and rank are those of the value; its lengths may change, unless
-    `shape` fixes them.
+    Its dtype and rank are those of the value; its lengths may change unless `shape` fixes them.
 
     Parameters
     ----------
     value : array_like, numpy.random.Generator, Stream or tree of these
         Initial value, or a value of a class for which `shared_constructor` is
-        registered. A dict, dataclass or named tuple becomes one of shared
-        variables.
+        registered. A dict, dataclass or named tuple becomes a tree of shared variables.
     name : str, optional
-        Name of the variable; of a tree the beginning of all names.
+        Name of the variable; for a tree, the prefix of all names.
     strict : bool
         Refuse values of another type in `set_value`.
     allow_downcast : bool, optional
@@ -98,8 +96,8 @@ def shared(
     Raises
     ------
     TypeError
-        If there is no shared variable for the value, or for other keywords;
-        and for an xarray.DataArray, of which `xtensor.xtensor_shared` makes one.
+        If no kind of shared variable fits the value, or for unknown keywords; and for an
+        xarray.DataArray, for which there is `xtensor.xtensor_shared`.
 
     See Also
     --------
@@ -154,7 +152,7 @@ def shared_constructor(
     allow_downcast: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
+    """Makes the shared variable for a value; `shared_constructor.register(cls)` adds one for values of your own class."""
     above = _constructor_above(value)
     if above is not None:
         module, function = above.split(":")
@@ -228,7 +226,7 @@ generic = Generic()
 
 
 def shared_of(type: Any, value: Any, name: str | None = None, borrow: bool = False) -> Any:
-    """A shared variable of any type. TypeError for what is no value of it."""
+    """A shared variable of any type. TypeError for anything that is not a value of the type."""
     return _core.make_shared_of(type, value, name, borrow)
 
 

@@ -1,4 +1,4 @@
-"""Loops whose steps are given by a function of symbolic values: scan, and short forms of it."""
+"""Loops whose steps are defined by a function of symbolic values: scan, and short forms of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 class until:
     """Condition that ends a loop, among the results of a step.
 
-    There is no step after the one in which the condition holds.
+    The step in which the condition holds is the last one.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def scan(
 ) -> Any:
     """Apply a function repeatedly, as a loop over sequences and states.
 
-    The loop is compiled: it is one loop of native code, with what surrounds it.
+    It is compiled to one native loop, together with the surrounding expressions.
 
     Parameters
     ----------
@@ -443,11 +443,9 @@ def scan(
     ------
     ValueError
         If nothing determines the number of steps, `n_steps` is negative, a tap
-        reaches before the start or beyond the end, or `fn` returns another
-        number of results.
+        reaches before the start or beyond the end, or `fn` returns a different number of results.
     TypeError
-        If a result has another dtype, rank or static shape than its initial
-        state.
+        If the dtype, rank or static shape of a result differs from that of its initial state.
     ShapeError
         If sequences have different lengths.
 
@@ -922,7 +920,7 @@ def while_loop(
     *initial : tensor_like
         Initial states.
     max_steps : int or scalar tensor
-        Most steps.
+        Maximum number of steps.
 
     Returns
     -------
@@ -976,10 +974,10 @@ def scan_checkpoints(
     n_steps : int or scalar tensor, optional
         Number of steps: a multiple of `save_every_N` unless `padding`.
     save_every_N : int
-        Distance of the states that are stored.
+        Distance between stored states.
     padding : bool
-        Fill up the sequences with zeros, so that the number of steps may be
-        any; the last result is then that of the last step made.
+        Pad the sequences with zeros, so that any number of steps is allowed; the last result is
+        then that of the last step taken.
     return_updates : bool
         Return the updates, too.
 

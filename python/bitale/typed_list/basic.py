@@ -45,7 +45,7 @@ Result = TypeVar("Result", bound=Variable)
 
 
 class TypedListVariable(Variable):
-    """A variable whose values are lists. Its methods are the functions of this module; a new list is their result."""
+    """A variable whose values are lists. Its methods are the functions of this module; they return new lists."""
 
     @property
     def ttype(self) -> Any:

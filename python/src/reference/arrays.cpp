@@ -48,7 +48,7 @@ axis: Axis along which to split; the slices are without it.
 = isin
 Test whether each element is among others.
 element: Values to look for.
-test_elements: Values among which to look; nan is equal to none.
+test_elements: Values among which to look; nan is not equal to any of them.
 invert: Return the negation.
 kind (str or None): Accepted for compatibility with NumPy; it has no effect.
 -> Tensor of dtype bool and of the shape of `element`.
@@ -61,7 +61,7 @@ Sorted distinct elements of two tensors.
 
 = setdiff1d
 Sorted distinct elements of one tensor that are not in another.
-assume_unique: Accepted for compatibility with NumPy; the result is sorted in any case.
+assume_unique: Accepted for compatibility with NumPy; the result is always sorted.
 -> Vector of the elements of `ar1` that are not in `ar2`, in increasing order.
 ~ union1d, intersect1d, setxor1d
 
@@ -115,8 +115,8 @@ default: Value where no condition is true.
 = piecewise
 Evaluate a function that is defined piecewise.
 x: Argument.
-condlist (sequence of tensor_like): Conditions, which are broadcast with `x`; where several are true, the last one counts.
-funclist (sequence of callable or tensor_like): A function of `x`, or a value, per condition, and optionally one more for where none is true, which is 0 by default. Functions are elementwise and are called with all of `x`.
+condlist (sequence of tensor_like): Conditions, which are broadcast with `x`; if several are true, the last one applies.
+funclist (sequence of callable or tensor_like): A function of `x`, or a value, for each condition, and optionally one more for elements where no condition is true (0 by default). Functions are elementwise and are called with all of `x`.
 args (Any): Further arguments of the functions.
 kw (Any): Further keyword arguments of the functions.
 -> Tensor of the common dtype of `x` and the values.

@@ -16,7 +16,7 @@ Parameters
 type : Type
     Type.
 owner : None
-    Only None: outputs of a node are made with the node.
+    Must be None: outputs are created together with their node.
 index : int, optional
     Accepted for compatibility with PyTensor.
 name : str, optional
@@ -30,9 +30,9 @@ Parameters
 type : TensorType
     Type.
 owner : None
-    Only None: outputs of a node are made with the node.
+    Must be None: outputs are created together with their node.
 index : None
-    Only None.
+    Must be None.
 name : str, optional
     Name.)doc"},
 {"TensorConstant", R"doc(Constant tensor.
@@ -45,7 +45,7 @@ data : array_like
     Value, of this type.
 name : str, optional
     Name.)doc"},
-{"TensorSharedVariable", R"doc(Tensor whose value is kept between calls of functions.)doc"},
+{"TensorSharedVariable", R"doc(Tensor whose value persists between calls of functions.)doc"},
 {"Constant", R"doc(Variable whose value is known and never changes.
 
 Parameters
@@ -124,7 +124,7 @@ Parameters
 ----------
 bit_generator : str
     "PCG64", "Philox", "SFC64", "MT19937" or "Threefry".)doc"},
-{"RandomGeneratorVariable", R"doc(Symbolic random generator: its methods draw, and return the next one.)doc"},
+{"RandomGeneratorVariable", R"doc(Symbolic random generator: its methods draw, and return the next generator.)doc"},
 {"DisconnectedType", R"doc(Type of the cotangent of an input on which no output depends.)doc"},
 {"NullType", R"doc(Type of a derivative that does not exist.
 
@@ -209,31 +209,31 @@ subclass of Mode may have an attribute ``function_maker`` instead.
 Parameters
 ----------
 inputs : sequence of Variable or In
-    As of `function`.
+    As in `function`.
 outputs : Variable, sequence or dict of Variable, optional
-    As of `function`.
+    As in `function`.
 mode : str or Mode, optional
-    As of `function`.
+    As in `function`.
 accept_inplace : bool
-    As of `function`.
+    As in `function`.
 updates, givens : mapping or iterable of pairs, optional
-    As of `function`.
+    As in `function`.
 name : str, optional
-    As of `function`.
+    As in `function`.
 allow_input_downcast : bool, optional
-    As of `function`.
+    As in `function`.
 profile : bool or str, optional
-    As of `function`.
+    As in `function`.
 on_unused_input : str, optional
-    As of `function`.
+    As in `function`.
 trust_input : bool
-    As of `function`.
+    As in `function`.
 threads : int, optional
-    As of `function`.
+    As in `function`.
 no_fgraph_prep : bool
     Leave the graph as it was given.
 no_default_updates : bool or list of Variable
-    As of `function`.
+    As in `function`.
 
 See Also
 --------

@@ -17,7 +17,7 @@ Heaviside step function.
 x1: Argument.
 x2: Value at 0; it is broadcast with `x1`.
 -> Floats: 0 below 0, 1 above, `x2` at 0, and nan for nan.
-* The derivative by `x1` is 0.
+* The derivative with respect to `x1` is 0.
 ~ switch, sgn
 
 = logaddexp2
@@ -31,12 +31,12 @@ x2: Second exponent; it is broadcast with `x1`.
 Elementwise power, computed in float64 at least.
 x1: Base.
 x2: Exponent; it is broadcast with `x1`.
--> float64, or complex128 of complex operands.
+-> float64, or complex128 for complex operands.
 ~ power
 
 = permute_dims
 Permute the dimensions of a tensor, by the array-API standard's name of `transpose`.
-axes (sequence of int): Axis of `x` that each axis of the result is.
+axes (sequence of int): For each axis of the result, the axis of `x` from which it comes.
 -> The tensor with permuted axes.
 ~ transpose, moveaxis
 
@@ -57,7 +57,7 @@ x: Tensor of numbers.
 Rectified linear unit.
 x: Real numbers.
 alpha: Slope for negative arguments: a number, or a tensor that is broadcast with `x`.
--> ``x`` where it is positive, and ``alpha * x`` elsewhere, of the dtype of `x` where `alpha` is a number.
+-> ``x`` where it is positive, and ``alpha * x`` elsewhere, with the dtype of `x` if `alpha` is a number.
 * The derivative at 0 is `alpha`.
 ~ elu, softplus
 

@@ -8,7 +8,7 @@ static const RegisterDescriptions fourier(R"doc(
 = *transform
 Fourier transforms along an axis.
 a: Numbers. float32 and complex64 are transformed in float32, all others in float64.
-n (int or scalar): Length to which the axis is cut or padded with zeros; its own by default.
+n (int or scalar): Length to which the axis is truncated or padded with zeros; by default its own length.
 axis: Axis along which to transform.
 norm ({"backward", "ortho", "forward"} or None): Normalisation: by 1/n in the inverse transform (the default), by 1/sqrt(n) in both, or by 1/n in the forward one.
 ! ValueError: if `norm` is unknown.
@@ -54,9 +54,9 @@ Inverse of `hfft`.
 = *transform_of_several
 Fourier transforms along several axes.
 < *transform
-s (sequence of int or scalars, or None): Lengths to which the axes are cut or padded with zeros.
-axes (sequence of int): Axes along which to transform; by default as many of the last as `s` has lengths, or all.
-norm ({"backward", "ortho", "forward"} or None): Normalisation, as of `fft`.
+s (sequence of int or scalars, or None): Lengths to which the axes are truncated or padded with zeros.
+axes (sequence of int): Axes along which to transform; by default the last ones, as many as `s` has lengths, or all.
+norm ({"backward", "ortho", "forward"} or None): Normalisation, as in `fft`.
 ~ fft
 
 = *transform_of_two

@@ -31,7 +31,7 @@ ignore_duplicates: Let the last of repeated indices count; otherwise they add up
 Take elements by their indices along an axis.
 indices: Integers, of any shape; negative ones count from the end.
 axis (int): Axis of the indices; by default the flattened tensor.
-mode ({'raise', 'clip', 'wrap'}): What happens to indices out of range: an error, the nearest end (negative ones are the first element), or counting around.
+mode ({'raise', 'clip', 'wrap'}): Treatment of indices out of range: raise an error, use the nearest end (the first element for negative ones), or wrap around.
 -> Elements; `axis` is replaced by the dimensions of `indices`.
 ! IndexError: at run time, for an index out of range in mode ``'raise'``, or if there is nothing to take.
 ~ take_along_axis, choose
@@ -46,8 +46,8 @@ axis (int): Axis of the indices; None stands for the flattened tensor.
 = choose
 Construct a tensor by choosing elements from several tensors.
 a: Integers: which of the choices each element is taken from.
-choices (sequence of tensor_like): Tensors to choose from, or one tensor whose first axis they are.
-mode: What happens to integers out of range: ``'raise'`` an error, ``'clip'`` to the nearest, ``'wrap'`` around.
+choices (sequence of tensor_like): Tensors to choose from, or one tensor that contains them along its first axis.
+mode: Treatment of integers out of range: ``'raise'`` an error, ``'clip'`` to the nearest, ``'wrap'`` around.
 -> Chosen elements, of the broadcast shape of `a` and the choices.
 ! IndexError: at run time, for an integer out of range in mode ``'raise'``.
 ~ take, where
@@ -83,7 +83,7 @@ a: Tensor of at least one dimension.
 Convert tuples of indices to indices into the flattened tensor.
 multi_index (sequence of tensor_like): One tensor of integers per dimension.
 dims: Shape of the tensor.
-mode: What happens to indices out of range: ``'raise'`` an error, ``'wrap'`` or ``'clip'``.
+mode: Treatment of indices out of range: ``'raise'`` an error, ``'wrap'`` or ``'clip'``.
 order: ``'C'`` for row-major, ``'F'`` for column-major order.
 -> Indices, int64, of the broadcast shape.
 ! ValueError: at run time, for an index out of range in mode ``'raise'``.
@@ -101,7 +101,7 @@ order: ``'C'`` for row-major, ``'F'`` for column-major order.
 Sort a tensor along an axis in increasing order.
 axis (int): Axis along which to sort; None stands for the flattened tensor.
 kind: Accepted for compatibility with NumPy: all kinds give the same result.
-order (None): Has to be None: dtypes have no fields.
+order (None): Must be None: dtypes have no fields.
 stable (bool): Accepted for compatibility with NumPy.
 descending: Sort in decreasing order.
 -> Sorted tensor, of the shape and dtype of `a`; nan comes last, and first in decreasing order.
@@ -110,8 +110,8 @@ descending: Sort in decreasing order.
 = argsort
 Indices that sort a tensor along an axis.
 axis (int): Axis along which to sort; None stands for the flattened tensor.
-kind: Accepted for compatibility with NumPy: sorting is stable in any case.
-order (None): Has to be None: dtypes have no fields.
+kind: Accepted for compatibility with NumPy: sorting is always stable.
+order (None): Must be None: dtypes have no fields.
 stable (bool): Accepted for compatibility with NumPy.
 descending: Sort in decreasing order; equal elements keep their order.
 -> Indices, int64, of the shape of `a`; equal elements keep their order.
@@ -119,9 +119,9 @@ descending: Sort in decreasing order; equal elements keep their order.
 
 = topk
 Largest or smallest elements along an axis.
-kth (int or scalar tensor): How many of the largest elements; if negative, of the smallest.
+kth (int or scalar tensor): Number of largest elements; if negative, of smallest elements.
 axis (int): Axis along which to select; None stands for the flattened tensor.
-sorted: Accepted for compatibility with PyTensor: the result is in increasing order in any case.
+sorted: Accepted for compatibility with PyTensor: the result is always in increasing order.
 idx_dtype (dtype_like): Accepted for compatibility with PyTensor.
 -> The ``abs(kth)`` elements in increasing order.
 ! ValueError: if `kth` is 0, or at run time if the axis has fewer elements.
@@ -129,7 +129,7 @@ idx_dtype (dtype_like): Accepted for compatibility with PyTensor.
 
 = argtopk
 Indices of the largest or smallest elements along an axis.
-kth (int or scalar tensor): How many of the largest elements; if negative, of the smallest.
+kth (int or scalar tensor): Number of largest elements; if negative, of smallest elements.
 axis (int): Axis along which to select; None stands for the flattened tensor.
 sorted: Accepted for compatibility with PyTensor.
 idx_dtype: Dtype of the indices.
@@ -138,11 +138,11 @@ idx_dtype: Dtype of the indices.
 
 = topk_and_argtopk
 Largest or smallest elements along an axis, and their indices.
-kth: How many of the largest elements; if negative, of the smallest.
+kth: Number of largest elements; if negative, of smallest elements.
 axis: Axis along which to select; None stands for the flattened tensor.
 sorted: Accepted for compatibility with PyTensor.
 idx_dtype: Dtype of the indices.
--> tuple of TensorVariable: What `topk` and `argtopk` return.
+-> tuple of TensorVariable: The results of `topk` and `argtopk`.
 ~ topk, argtopk
 
 = searchsorted
@@ -189,7 +189,7 @@ r: Right operand.
 Dot product of tensors.
 a (tensor_like): Left operand.
 b (tensor_like): Right operand.
--> What `dot` returns: all tensors are dense here.
+-> The result of `dot`: all tensors are dense here.
 ~ dot
 
 = matmul
@@ -237,7 +237,7 @@ y: Second vector; other tensors are flattened.
 Tensor contraction over given axes.
 a: Left operand.
 b: Right operand.
-axes (int or pair of sequences of int): The number of last axes of `a` and first axes of `b`, or the axes of both.
+axes (int or pair of sequences of int): Number of last axes of `a` and first axes of `b`, or the axes of both.
 -> Sum of products over these axes; the remaining axes of `a` come before those of `b`.
 ! ShapeError: at run time, if lengths of the axes differ.
 ~ dot, einsum
@@ -248,9 +248,9 @@ subscripts: Subscripts, as ``'ij,jk->ik'``; an ellipsis stands for broadcast dim
 operands (tensor_like): Operands.
 optimize (bool or str): Accepted for compatibility with NumPy: an order is always chosen.
 -> The tensor that the subscripts describe.
-! ValueError: if the subscripts do not fit the operands.
+! ValueError: if the subscripts do not match the operands.
 ~ tensordot, dot
-* Operands are contracted in pairs, each by a matrix product where possible, in an order that the known lengths suggest.
+* Operands are contracted in pairs, each by a matrix product where possible, in an order based on the known lengths.
 
 = kron
 Kronecker product.
@@ -373,13 +373,13 @@ orthogonal: The transpose is the inverse.
 selection: The rows are distinct rows of an identity matrix.
 permutation: The matrix is a permutation of an identity matrix.
 unique_indices: Elements, as indices, are distinct.
-tridiagonal: Elements are 0 but on the main diagonal and those next to it.
-unit_magnitude: Each element has the absolute value 1; of a tensor of any rank.
--> `x`, of which the facts are known from now on: True where a fact holds, False where it does not. Of a batch, they hold for each matrix.
-! ConflictingAssumptionsError: if facts contradict each other, or what is known of `x`.
-! ValueError: for a fact about square matrices of others.
+tridiagonal: Elements are 0 except on the main diagonal and the two next to it.
+unit_magnitude: Each element has the absolute value 1; for tensors of any rank.
+-> `x`, with these facts known from now on: True for a fact that holds, False for one that does not. For a batch, they apply to each matrix.
+! ConflictingAssumptionsError: if facts contradict each other, or known facts about `x`.
+! ValueError: for a fact about square matrices if `x` is not square.
 ~ specify_shape, solve
-* Facts are believed, not checked. They select the algorithms of `solve`, `cholesky` and others, and their derivatives.
+* Facts are trusted, not checked. They select the algorithms of `solve`, `cholesky` and others, and their derivatives.
 )doc");
 // clang-format on
 

@@ -9,8 +9,8 @@ static const RegisterDescriptions linalg(R"doc(
 Cholesky factor of positive definite matrices.
 x: Matrix, or batch of matrices, of shape (..., n, n); only the triangle that `lower` names is read.
 lower: Compute the lower triangular factor L with ``L @ L.T == x``; otherwise the upper one U with ``U.T @ U == x``.
-overwrite_a: Accepted for compatibility with SciPy: memory is reused where nobody else reads it.
-on_error ({'raise', 'nan'}): What happens if a matrix is not positive definite: an error, or a factor of nan.
+overwrite_a: Accepted for compatibility with SciPy: memory is reused if nothing else reads it.
+on_error ({'raise', 'nan'}): What to do if a matrix is not positive definite: raise an error, or return a factor of nan.
 upper: Compute the upper triangular factor, as ``lower=False`` does.
 -> Factors, of the shape and dtype of `x`; zeros in the other triangle.
 ! LinAlgError: at run time, if a matrix is not positive definite or has a nan, and `on_error` is ``'raise'``.
@@ -29,10 +29,10 @@ b: Right-hand sides.
 Solve linear systems of equations.
 a: Matrices, of shape (..., n, n).
 b: Right-hand sides: vectors (..., n) or matrices (..., n, k), according to `b_ndim`.
-lower: Which triangle is read, where `assume_a` lets only one be read.
-assume_a: Structure of `a`: ``'gen'`` and ``'banded'`` (LU factors), ``'sym'`` and ``'her'`` (LU factors of what one triangle says), ``'pos'`` (Cholesky factors), ``'diagonal'``, ``'tridiagonal'``, ``'lower triangular'`` or ``'upper triangular'``.
+lower: Whether the lower triangle is read, if `assume_a` implies that only one is.
+assume_a: Structure of `a`: ``'gen'`` and ``'banded'`` (LU factors), ``'sym'`` and ``'her'`` (LU factors of the matrix given by one triangle), ``'pos'`` (Cholesky factors), ``'diagonal'``, ``'tridiagonal'``, ``'lower triangular'`` or ``'upper triangular'``.
 transposed: Solve ``a.T @ x == b``.
-on_error ({'raise', 'nan'}): What happens if a matrix is singular: an error, or a solution of nan.
+on_error ({'raise', 'nan'}): What to do if a matrix is singular: raise an error, or return a solution of nan.
 -> Solutions x of ``a @ x == b``; batch dimensions are broadcast.
 ! LinAlgError: at run time, if a matrix is singular and `on_error` is ``'raise'``.
 ! ValueError: if lengths do not fit.
@@ -43,8 +43,8 @@ Solve triangular linear systems of equations.
 a: Matrices, of shape (..., n, n); only the triangle that `lower` names is read.
 b: Right-hand sides: vectors (..., n) or matrices (..., n, k), according to `b_ndim`.
 trans ({0, 1, 2, 'N', 'T', 'C'}): Solve ``a @ x == b``, ``a.T @ x == b`` or ``a.conj().T @ x == b``.
-unit_diagonal: Take the diagonal as ones.
-on_error ({'raise', 'nan'}): What happens if the diagonal has a 0: an error, or a solution of nan.
+unit_diagonal: Assume that the diagonal consists of ones.
+on_error ({'raise', 'nan'}): What to do if the diagonal has a 0: raise an error, or return a solution of nan.
 -> Solutions, of the shape of `b` with broadcast batch dimensions.
 ! LinAlgError: at run time, if the diagonal has a 0 and `on_error` is ``'raise'``.
 ! ValueError: if lengths do not fit.
@@ -72,18 +72,18 @@ b: Right-hand sides.
 LU factors of tridiagonal matrices.
 @ def tridiagonal_lu_factor(a: TensorVariable | numpy.typing.ArrayLike) -> tuple[TensorVariable, ...]
 a: Matrices, of shape (..., n, n), of which the three diagonals are read.
--> tuple of TensorVariable: Multipliers, the diagonal of U, the one above it, the one above that, and pivots; what `tridiagonal_lu_solve` takes.
+-> tuple of TensorVariable: Multipliers, the diagonal of U, the one above it, the one above that, and pivots, as `tridiagonal_lu_solve` takes them.
 ~ tridiagonal_lu_solve
 * The factors have no derivative.
 
 = tridiagonal_lu_solve
 Solve linear systems, given LU factors of tridiagonal matrices.
-a_diagonals (tuple of TensorVariable): What `tridiagonal_lu_factor` returns.
+a_diagonals (tuple of TensorVariable): Result of `tridiagonal_lu_factor`.
 b: Right-hand sides.
 transposed: Solve ``a.T @ x == b``.
 -> Solutions x of ``a @ x == b``.
 ~ tridiagonal_lu_factor
-* There are derivatives with respect to `b` only.
+* There are only derivatives with respect to `b`.
 
 = inv
 Inverse of matrices.
@@ -96,7 +96,7 @@ x: Matrices, of shape (..., n, n).
 Moore-Penrose pseudo-inverse of matrices.
 x: Matrices, of shape (..., m, n).
 hermitian: Accepted for compatibility with NumPy.
-rtol (tensor_like): Singular values up to this factor times the largest are taken as 0; one for each matrix, or one for all. By default ``max(m, n) * eps``.
+rtol (tensor_like): Singular values up to this factor times the largest are treated as 0; one for each matrix, or one for all. By default ``max(m, n) * eps``.
 -> Pseudo-inverses, of shape (..., n, m).
 ~ inv, lstsq, matrix_rank
 * Derivatives, where the rank is constant: Golub and Pereyra (1973).
@@ -110,7 +110,7 @@ x: Matrices, of shape (..., m, n).
 = vector_norm
 Norm of vectors along axes.
 axis: Axes of the vectors; by default all elements are one vector.
-ord: Order: a number; infinite for the largest absolute value, and 0 for the number of elements that are not 0.
+ord: Order: a number; infinite for the largest absolute value, and 0 for the number of nonzero elements.
 -> Norms, of the shape of `x` without the axes.
 ~ norm, matrix_norm
 
@@ -123,8 +123,8 @@ ord ({'fro', 'nuc', 1, -1, 2, -2, inf, -inf}): Kind of norm.
 
 = matrix_rank
 Rank of matrices, by singular values.
-A: Matrices, of shape (..., m, n); of vectors and scalars, whether an element is not 0.
-tol (tensor_like): Singular values up to it are taken as 0; one for each matrix, or one for all.
+A: Matrices, of shape (..., m, n); for vectors and scalars, the rank is whether an element is not 0.
+tol (tensor_like): Singular values up to this are treated as 0; one for each matrix, or one for all.
 hermitian: Accepted for compatibility with NumPy.
 rtol (tensor_like): The same, as a factor of the largest singular value; by default ``max(m, n) * eps``.
 -> Ranks, int64, of shape (...).
@@ -135,7 +135,7 @@ rtol (tensor_like): The same, as a factor of the largest singular value; by defa
 Determinant of matrices.
 x: Matrices, of shape (..., n, n).
 -> Determinants, of shape (...).
-! LinAlgError: at run time, if the gradient is asked for at a singular matrix.
+! LinAlgError: at run time, if the gradient is requested at a singular matrix.
 ~ slogdet
 
 = slogdet
@@ -153,7 +153,7 @@ LU decomposition of matrices.
 a: Matrices, of shape (..., m, n).
 permute_l: Return ``P @ L`` in place of `P` and `L`.
 p_indices: Return the permutation as a vector p of indices, ``a == (L @ U)[p]``.
--> tuple of TensorVariable: ``(P, L, U)`` with ``a == P @ L @ U``, or as the options say.
+-> tuple of TensorVariable: ``(P, L, U)`` with ``a == P @ L @ U``, depending on the options.
 ~ lu_factor, qr
 
 = lu_factor
@@ -165,7 +165,7 @@ a: Matrices, of shape (..., n, n).
 
 = lu_solve
 Solve linear systems, given LU factors of their matrices.
-LU_and_pivots (tuple of TensorVariable): What `lu_factor` returns.
+LU_and_pivots (tuple of TensorVariable): Result of `lu_factor`.
 b: Right-hand sides.
 trans ({0, 1, 2, 'N', 'T', 'C'}): Solve ``a @ x == b``, ``a.T @ x == b`` or ``a.conj().T @ x == b``.
 -> Solutions x of ``a @ x == b``.
@@ -173,7 +173,7 @@ trans ({0, 1, 2, 'N', 'T', 'C'}): Solve ``a @ x == b``, ``a.T @ x == b`` or ``a.
 
 = pivot_to_permutation
 Convert pivots of an LU decomposition to a permutation.
-p: Pivots that `lu_factor` returns.
+p: Pivots from `lu_factor`.
 inverse: Return the inverse permutation.
 -> Vector of indices, p with ``(L @ U)[p] == a``.
 ~ lu_factor
@@ -184,12 +184,12 @@ QR decomposition of matrices.
 @ def qr(A: TensorVariable | numpy.typing.ArrayLike, mode: typing.Literal['r'], overwrite_a: bool = False, pivoting: typing.Literal[False] = False, lwork: int | None = None) -> TensorVariable
 @ def qr(A: TensorVariable | numpy.typing.ArrayLike, mode: str = 'full', overwrite_a: bool = False, pivoting: bool = False, lwork: int | None = None) -> typing.Any
 A: Matrices, of shape (..., m, n).
-mode: ``'full'`` or ``'complete'`` (square Q), ``'economic'`` or ``'reduced'``, ``'r'`` (R alone), or ``'raw'`` (LAPACK's reflectors, their factors, and R).
+mode: ``'full'`` or ``'complete'`` (square Q), ``'economic'`` or ``'reduced'``, ``'r'`` (only R), or ``'raw'`` (LAPACK's reflectors, their factors, and R).
 pivoting: Permute columns so that the diagonal of R does not increase: ``A[:, P] == Q @ R``.
 lwork (int): Accepted for compatibility with SciPy.
--> tuple of TensorVariable: ``(Q, R)`` with ``A == Q @ R``, or ``(Q, R, P)``, or as `mode` says.
+-> tuple of TensorVariable: ``(Q, R)`` with ``A == Q @ R``, or ``(Q, R, P)``, depending on `mode` and `pivoting`.
 ~ svd, lstsq
-* Derivatives: Walter and Lehmann (2018). Mode ``'raw'`` has none, and a full Q only for matrices that are known to be square.
+* Derivatives: Walter and Lehmann (2018). Mode ``'raw'`` has none, and a full Q has them only for matrices known to be square.
 
 = svd
 Singular value decomposition of matrices.
@@ -199,9 +199,9 @@ Singular value decomposition of matrices.
 a: Matrices, of shape (..., m, n).
 full_matrices: Return square U and Vt.
 compute_uv: Return U and Vt, not just the singular values.
--> tuple of TensorVariable: ``(U, s, Vt)`` with ``a == (U * s) @ Vt`` and decreasing s; or s alone.
+-> tuple of TensorVariable: ``(U, s, Vt)`` with ``a == (U * s) @ Vt`` and decreasing s; or only s.
 ~ eigh, qr, pinv
-* Derivatives: Townsend (2016). At equal singular values they are nan if the loss uses their vectors; with ``full_matrices=True`` they exist for matrices that are known to be square.
+* Derivatives: Townsend (2016). At equal singular values they are nan if the loss uses their vectors; with ``full_matrices=True`` they exist only for matrices known to be square.
 
 = eig
 Eigenvalues and right eigenvectors of matrices.
@@ -221,12 +221,12 @@ a: Matrices, of shape (..., n, n).
 Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 a: Matrices, of shape (..., n, n), of which one triangle is read.
 b (tensor_like): Positive definite matrices of a generalised problem.
-UPLO: The same as ``'L'`` or ``'U'``, NumPy's spelling; it is used instead of `lower`.
+UPLO: NumPy's form of `lower`, ``'L'`` or ``'U'``; if given, it takes precedence.
 driver (str): Accepted for compatibility with SciPy.
 -> w: Eigenvalues in increasing order, of shape (..., n).
 -> v: Eigenvectors, in columns: ``a @ v == v * w``, or ``a @ v == b @ v * w``.
 ~ eigvalsh, eig, svd
-* Derivatives: Giles (2008). At equal eigenvalues they are nan if the loss uses their vectors. The gradient is a triangle, as only that is read.
+* Derivatives: Giles (2008). At equal eigenvalues they are nan if the loss uses their vectors. The gradient is a triangle, since only that triangle is read.
 
 = eigvalsh
 Eigenvalues of symmetric or Hermitian matrices.
@@ -286,15 +286,15 @@ axis (int or pair of int): Axis of the vectors, or axes of the matrices. By defa
 Least-squares solution of linear systems.
 x: Matrix of coefficients, of shape (..., m, n).
 y: Right-hand sides: a vector or matrix; matrices for a batch.
-rcond: Singular values below `rcond` times the largest are taken as 0.
--> tuple of TensorVariable: The solution of least norm, the sums of squared residuals, the rank of `x`, and its singular values, as ``numpy.linalg.lstsq``.
+rcond: Singular values below `rcond` times the largest are treated as 0.
+-> tuple of TensorVariable: The solution with the smallest norm, the sums of squared residuals, the rank of `x`, and its singular values, as ``numpy.linalg.lstsq``.
 ~ solve, pinv
 * Derivatives, where the rank is constant: Golub and Pereyra (1973).
 
 = tensorinv
 Inverse of a tensor with respect to `tensordot`.
-a: Tensor whose first `ind` lengths have the product of the others.
-ind: Number of first dimensions.
+a: Tensor for which the product of the first `ind` lengths equals that of the others.
+ind: Number of leading dimensions.
 -> Inverse, as ``numpy.linalg.tensorinv``.
 ~ tensorsolve, inv
 
@@ -343,7 +343,7 @@ R: Symmetric invertible matrices, of shape (..., k, k).
 -> Stabilising solutions x of ``A.T @ x + x @ A - x @ B @ inv(R) @ B.T @ x + Q == 0``.
 ! LinAlgError: at run time, if there is none.
 ~ solve_discrete_are
-* From the stable subspace of the Hamiltonian matrix: Laub (1979). Derivatives: Kao and Hennequin (2020); of `Q` and `R` the symmetric parts count.
+* From the stable subspace of the Hamiltonian matrix: Laub (1979). Derivatives: Kao and Hennequin (2020); only the symmetric parts of `Q` and `R` matter.
 
 = solve_discrete_are
 Solve the discrete algebraic Riccati equation.
@@ -358,7 +358,7 @@ enforce_Q_symmetric: Replace `Q` by its symmetric part.
 
 = rfft
 Discrete Fourier transform of real input.
-inp: Real tensor [m, ..., n], whose first dimension is a batch.
+inp: Real tensor [m, ..., n], whose first dimension is a batch dimension.
 norm: None (the inverse is divided by the number of elements), ``'ortho'`` (both are divided by its square root) or ``'no_norm'`` (neither is divided).
 -> Tensor [m, ..., n // 2 + 1, 2] with real and imaginary parts in the last dimension: float32 for float32, otherwise float64.
 ~ irfft
@@ -366,7 +366,7 @@ norm: None (the inverse is divided by the number of elements), ``'ortho'`` (both
 = irfft
 Inverse of `rfft`.
 inp: Tensor [m, ..., k, 2] with real and imaginary parts in the last dimension.
-norm: As of `rfft`.
+norm: As in `rfft`.
 is_odd: Whether the last length n is odd.
 -> Real tensor [m, ..., n], where n is ``2 * (k - 1)``, or one more.
 ~ rfft
@@ -375,7 +375,7 @@ is_odd: Whether the last length n is odd.
 One-dimensional convolution.
 in1: First operand, of shape (..., n).
 in2: Second operand, of shape (..., k).
-mode: ``'full'`` gives all n + k - 1 elements, ``'valid'`` the max(n, k) - min(n, k) + 1 in which no operand is extended by zeros, ``'same'`` the n in the middle.
+mode: ``'full'`` gives all n + k - 1 elements, ``'valid'`` the max(n, k) - min(n, k) + 1 elements for which no operand is extended with zeros, ``'same'`` the n in the middle.
 -> Convolution along the last dimension, of the common dtype (int64 for bool); batch dimensions are broadcast.
 ~ convolve2d
 

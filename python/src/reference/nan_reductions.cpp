@@ -11,7 +11,7 @@ a: Real numbers; nan is ignored.
 axis: Axes to reduce; all by default.
 dtype: Dtype of the accumulation and of the result.
 ddof: Delta degrees of freedom: the divisor is the number of elements minus `ddof`.
-method: Method of interpolation, as of `quantile`.
+method: Method of interpolation, as in `quantile`.
 
 = *nan_position
 Positions among elements that are not nan.
@@ -30,10 +30,10 @@ axis: Axis along which to accumulate; None accumulates the flattened tensor.
 = *standard_cumulative
 Cumulative functions of the array-API standard.
 x: Numbers.
-axis: Axis along which to accumulate; only that of a vector may be left out.
+axis: Axis along which to accumulate; it may be omitted only for a vector.
 dtype: Dtype of the accumulation and of the result.
--> Tensor; of integers int64 or uint64 by default.
-! ValueError: if `axis` is left out for a tensor that is not a vector.
+-> Tensor; for integers int64 or uint64 by default.
+! ValueError: if `axis` is omitted for a tensor that is not a vector.
 
 = nansum
 Sum of the elements that are not nan.

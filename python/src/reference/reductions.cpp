@@ -8,16 +8,16 @@ static const RegisterDescriptions reductions(R"doc(
 = sum
 Sum of the elements over the given axes.
 dtype: Dtype of the result. By default that of `input`; integers and bool are summed in int64 or uint64. Floats are added before they are converted to an integer dtype.
-acc_dtype: Dtype in which to accumulate, at least. Sums are accumulated in 64 bits in any case.
+acc_dtype: Minimum dtype in which to accumulate. Sums are always accumulated in 64 bits.
 -> Sums, of the shape of `input` without the reduced axes.
 ! TypeError: if `acc_dtype` cannot hold all values of the dtype of `input`.
 ~ prod, mean, cumsum, logsumexp
-* The sum over no elements is 0. Long rows are added in a fixed pairwise order, so that the result does not depend on the number of threads.
+* The sum over no elements is 0. Long rows are added in a fixed pairwise order, so the result does not depend on the number of threads.
 
 = prod
 Product of the elements over the given axes.
 dtype: Dtype of the result. By default that of `input`; integers and bool are multiplied in int64 or uint64. Floats are multiplied before they are converted to an integer dtype.
-acc_dtype: Dtype in which to accumulate, at least.
+acc_dtype: Minimum dtype in which to accumulate.
 -> Products, of the shape of `input` without the reduced axes.
 ! TypeError: if `acc_dtype` cannot hold all values of the dtype of `input`.
 ~ sum, cumprod
@@ -26,7 +26,7 @@ acc_dtype: Dtype in which to accumulate, at least.
 = mean
 Arithmetic mean over the given axes.
 dtype: Dtype of the sum. With an integer dtype, the mean is float64.
-acc_dtype: Dtype in which to accumulate, at least.
+acc_dtype: Minimum dtype in which to accumulate.
 -> Means, of the shape of `input` without the reduced axes. Floats keep their dtype; integers and bool give float64.
 ! TypeError: if `acc_dtype` cannot hold all values of the dtype of `input`.
 ~ sum, var, std, median
@@ -67,13 +67,13 @@ initial (scalar): Value that counts as one more element, so that the reduced axe
 = argmax
 Index of the maximum along an axis.
 axis: Axis to search. By default the flattened tensor is searched. Several axes are flattened in the order in which `x` has them.
--> Indices, int64, of the shape of `x` without the searched axes. Of equal elements, the index of the first; the index of the first nan where there is one.
+-> Indices, int64, of the shape of `x` without the searched axes. For equal elements, the index of the first; if there is a nan, that of the first nan.
 ~ argmin, max, argsort
 
 = argmin
 Index of the minimum along an axis.
 axis: Axis to search. By default the flattened tensor is searched. Several axes are flattened in the order in which `x` has them.
--> Indices, int64, of the shape of `x` without the searched axes. Of equal elements, the index of the first; the index of the first nan where there is one.
+-> Indices, int64, of the shape of `x` without the searched axes. For equal elements, the index of the first; if there is a nan, that of the first nan.
 ~ argmax, min, argsort
 
 = all
@@ -117,7 +117,7 @@ Logarithm of the softmax over the given axes.
 c: Logits.
 -> ``c - logsumexp(c)``, of the shape of `c`.
 ~ softmax, logsumexp
-* Accurate also where the softmax underflows.
+* Accurate even where the softmax underflows.
 
 = logaddexp
 Logarithm of the sum of exponentials of several tensors, without overflow.
@@ -134,7 +134,7 @@ Median over the given axes.
 Quantiles over the given axes.
 a: Tensor of which to compute the quantiles.
 q (tensor_like): Probabilities in [0, 1]: a scalar or a vector.
-method: Where between the elements a quantile lies. Of Hyndman and Fan: ``'inverted_cdf'``, ``'averaged_inverted_cdf'``, ``'closest_observation'``, ``'interpolated_inverted_cdf'``, ``'hazen'``, ``'weibull'``, ``'linear'``, ``'median_unbiased'``, ``'normal_unbiased'``; neighbours of the linear one: ``'lower'``, ``'higher'``, ``'midpoint'``, ``'nearest'``.
+method: How a quantile between two elements is determined. Methods of Hyndman and Fan: ``'inverted_cdf'``, ``'averaged_inverted_cdf'``, ``'closest_observation'``, ``'interpolated_inverted_cdf'``, ``'hazen'``, ``'weibull'``, ``'linear'``, ``'median_unbiased'``, ``'normal_unbiased'``; variants of the linear one: ``'lower'``, ``'higher'``, ``'midpoint'``, ``'nearest'``.
 -> Quantiles, of the shape of `a` without the reduced axes, after a first dimension for a vector `q`; nan where there is a nan.
 ~ percentile, median
 * The values are those of ``numpy.quantile``. Hyndman, Fan: Sample Quantiles in Statistical Packages, The American Statistician 50, 1996.
@@ -143,7 +143,7 @@ method: Where between the elements a quantile lies. Of Hyndman and Fan: ``'inver
 Percentiles over the given axes.
 a: Tensor of which to compute the percentiles.
 q (tensor_like): Percentages in [0, 100]: a scalar or a vector.
-method: As of quantile.
+method: As in `quantile`.
 -> Percentiles, of the shape of `a` without the reduced axes, after a first dimension for a vector `q`.
 ~ quantile, median
 
@@ -170,8 +170,8 @@ dtype: Dtype of the computation and the result.
 Count the occurrences of each value in a vector of non-negative integers.
 x (tensor_like): Vector of integers.
 weights (tensor_like): Vector of weights to add up instead of ones.
-minlength (int): Least length of the result.
-assert_nonneg: Accepted for compatibility with PyTensor; values are checked in any case.
+minlength (int): Minimum length of the result.
+assert_nonneg: Accepted for compatibility with PyTensor; values are always checked.
 -> Counts (int64) or sums of weights, a vector of length ``max(x) + 1`` or `minlength`.
 ! ValueError: at run time, if an element of `x` is negative.
 ~ unique, digitize

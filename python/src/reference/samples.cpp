@@ -21,7 +21,7 @@ varargs (tensor_like): Spacing: nothing for 1, one number for all axes, or per a
 axis: Axes along which to differentiate; all by default.
 edge_order ({1, 2}): Order of the differences at the ends.
 -> TensorVariable or tuple of TensorVariable: Derivatives along each axis, of the shape of `f`.
-! ValueError: if the number of spacings does not fit, or if an axis has fewer than ``edge_order + 1`` elements.
+! ValueError: if the number of spacings does not match, or if an axis has fewer than ``edge_order + 1`` elements.
 ~ diff, grad
 * Central differences of second order inside, as numpy.gradient. `bitale.grad` differentiates expressions.
 

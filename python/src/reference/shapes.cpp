@@ -20,7 +20,7 @@ Create a constant tensor.
 x: Value; arrays are copied.
 name: Name of the constant.
 ndim: Number of dimensions of the result.
-dtype: Dtype of the constant; by default the least one of its kind that holds a Python integer, and config.floatX for a Python float.
+dtype: Dtype of the constant; by default the smallest one of its kind that holds a Python integer, and config.floatX for a Python float.
 -> A constant of the shape of `x`.
 ! TypeError: if `x` cannot be converted to an array of numbers.
 ~ as_tensor_variable
@@ -49,7 +49,7 @@ args (str or int): Names of the variables, or how many unnamed ones to make.
 
 = arange
 Evenly spaced values within a half-open interval.
-start: First value; the end, with a start of 0, when `stop` is not given.
+start: First value; if `stop` is not given, this is the end, and the first value is 0.
 stop (tensor_like): End of the interval, which is not included.
 step (tensor_like): Spacing; 1 by default.
 dtype: Dtype of the result; by default the common one of the arguments.
@@ -85,11 +85,11 @@ Numbers spaced evenly on a logarithmic scale, given by their end points.
 start: First number.
 stop: Last number, of the sign of `start`; neither is 0.
 num: Number of samples.
-base: Base in which to compute; it does not change the result.
+base: Base of the computation; it does not affect the result.
 endpoint: Whether `stop` is the last sample.
 dtype: Dtype of the result; config.floatX by default.
 axis: Axis of the result along which the samples lie.
--> Samples, with a constant quotient of neighbours.
+-> Samples; the ratio of neighbours is constant.
 ~ linspace, logspace
 
 = zeros
@@ -123,14 +123,14 @@ opt: Accepted for compatibility with PyTensor.
 = empty
 Create a tensor whose elements are unspecified.
 dtype: Dtype; config.floatX by default.
--> A tensor of this shape; its elements are 0 at present.
+-> A tensor of this shape; its elements are currently 0.
 ~ zeros, empty_like
 
 = empty_like
 Create a tensor with the shape of another tensor, whose elements are unspecified.
 prototype (tensor_like): Tensor whose shape, and by default whose dtype, the result has.
 dtype: Dtype; by default that of `prototype`.
--> A tensor of the shape of `prototype`; its elements are 0 at present.
+-> A tensor of the shape of `prototype`; its elements are currently 0.
 ~ empty, zeros_like
 
 = full
@@ -175,7 +175,7 @@ dtype: Dtype; by default that of `x`.
 
 = identity tensor_copy
 Copy a tensor.
--> A variable of its own with the value of `x`. A derivative by it is that of what is computed from the copy.
+-> A new variable with the value of `x`. A derivative with respect to it only includes what is computed from the copy.
 
 = tri
 Matrix with ones on and below a diagonal.
@@ -188,14 +188,14 @@ dtype: Dtype; config.floatX by default.
 
 = tril
 Lower triangle of matrices.
-m: Matrix, batch of matrices, or vector, which stands for a matrix all of whose rows it is.
+m: Matrix, batch of matrices, or vector, which stands for a matrix with this vector in every row.
 k: Diagonal above which elements are zeroed.
 -> `m` with zeros above diagonal `k`.
 ~ triu, tri
 
 = triu
 Upper triangle of matrices.
-m: Matrix, batch of matrices, or vector, which stands for a matrix all of whose rows it is.
+m: Matrix, batch of matrices, or vector, which stands for a matrix with this vector in every row.
 k: Diagonal below which elements are zeroed.
 -> `m` with zeros below diagonal `k`.
 ~ tril, tri
@@ -234,7 +234,7 @@ k: Diagonal from which on elements are taken.
 
 = diag
 Extract a diagonal of a matrix, or construct a diagonal matrix.
-v: Vector to be put on the diagonal, or matrix of which to take it.
+v: Vector to be put on the diagonal, or matrix whose diagonal is taken.
 k: Diagonal: 0 is the main one, positive ones lie above it.
 -> The matrix of a vector, or the diagonal of a matrix, of the dtype of `v`.
 ! ValueError: if `v` is neither a vector nor a matrix.
@@ -286,7 +286,7 @@ Convert a tensor to another dtype.
 = bartlett
 Bartlett window.
 M: Number of points, a scalar.
--> Vector of length `M`: a triangle with its maximum 1 in the middle and zeros at both ends.
+-> Vector of length `M`: a triangle with the maximum 1 in the middle and zeros at both ends.
 * As ``numpy.bartlett``.
 
 = reshape
@@ -307,7 +307,7 @@ ndim: Number of dimensions of the result.
 = join_dims
 Collapse consecutive dimensions into one.
 start_axis: First of the dimensions.
-n_axes: How many to collapse; by default all from `start_axis` on. With 0, a dimension of length 1 is inserted.
+n_axes: Number of dimensions to collapse; by default all from `start_axis` on. With 0, a dimension of length 1 is inserted.
 -> Tensor with the elements of `x` in row-major order.
 ~ split_dims, flatten, reshape
 
@@ -321,9 +321,9 @@ axis: Dimension to split.
 
 = dimshuffle
 Permute, insert and drop dimensions.
-pattern (int or 'x'): For each dimension of the result, that of `x` which it is, or ``'x'`` for a new one of length 1. Dimensions that are left out have length 1.
+pattern (int or 'x'): For each dimension of the result, the dimension of `x` from which it comes, or ``'x'`` for a new one of length 1. Omitted dimensions must have length 1.
 -> View of `x`.
-! ValueError: if a dimension that is left out is not known to have length 1.
+! ValueError: if an omitted dimension is not known to have length 1.
 ~ transpose, expand_dims, squeeze
 
 = transpose
@@ -376,14 +376,14 @@ axis: Position of the new dimension in the result.
 = shape_padleft
 Insert dimensions of length 1 on the left.
 t: Tensor.
-n_ones: How many.
+n_ones: Number of dimensions to insert.
 -> View of `t`.
 ~ shape_padright, expand_dims
 
 = shape_padright
 Insert dimensions of length 1 on the right.
 t: Tensor.
-n_ones: How many.
+n_ones: Number of dimensions to insert.
 -> View of `t`.
 ~ shape_padleft, expand_dims
 
@@ -405,7 +405,7 @@ View a tensor as one of at least three dimensions.
 = atleast_Nd
 View a tensor as one of at least `n` dimensions.
 arry: Tensor.
-n: Least number of dimensions.
+n: Minimum number of dimensions.
 left: Add missing dimensions on the left rather than on the right.
 -> `arry` with missing dimensions of length 1.
 ~ atleast_1d, expand_dims
@@ -424,7 +424,7 @@ i: Dimension.
 = specify_shape
 Assert the shape of a tensor.
 shape (int, scalar tensor or None): Lengths, each an argument or all in one sequence; None where a length is not asserted.
--> `x`, with static lengths where these are constants.
+-> `x`, with static lengths where they are constants.
 ! ShapeError: at run time, if a length differs.
 ~ assume
 
@@ -537,7 +537,7 @@ axis: Axes to reverse; all by default.
 
 = roll
 Shift elements cyclically along an axis.
-shift (int or sequence of int): By how much; elements that leave one end come in at the other.
+shift (int or sequence of int): Number of positions; elements that leave one end come in at the other.
 axis (int): Axis along which to shift; by default the flattened tensor, whose shape is then restored.
 -> Tensor of the shape of `x`.
 ~ flip
@@ -553,7 +553,7 @@ axes (pair of int): The plane; the direction is from the first axis towards the 
 = meshgrid
 Coordinate tensors of a grid, given by coordinate vectors.
 xi (tensor_like): Coordinates along each dimension; vectors, or flattened to vectors.
-copy: Has to be True: results share no memory.
+copy: Must be True: results share no memory.
 sparse: Return tensors that broadcast to the grid instead of full ones.
 indexing: ``'xy'`` (the first two dimensions are exchanged) or ``'ij'``.
 -> list of TensorVariable: One tensor per coordinate vector.
@@ -568,19 +568,19 @@ pad_width (int, pair, or sequence of pairs): Numbers of elements before and afte
 mode: ``'constant'``, ``'edge'``, ``'linear_ramp'``, ``'maximum'``, ``'minimum'``, ``'mean'``, ``'median'``, ``'wrap'``, ``'symmetric'`` or ``'reflect'``.
 constant_values (tensor_like): Values for mode ``'constant'``; 0 by default.
 end_values (tensor_like): Outermost values for mode ``'linear_ramp'``; 0 by default.
-stat_length (int or sequence of int): Number of elements at each edge that a statistic is taken of; all by default.
+stat_length (int or sequence of int): Number of elements at each edge from which a statistic is computed; all by default.
 reflect_type: ``'even'`` mirrors `x`; ``'odd'`` mirrors it at the points at its edges, ``2 * edge - x``.
 -> Padded tensor.
-! ValueError: for an unknown mode, negative widths, or an argument that the mode does not take.
+! ValueError: for an unknown mode, negative widths, or an argument that the mode does not accept.
 * As ``numpy.pad``.
 
 = diff
 Differences of neighbouring elements along an axis.
-n: How often to take differences.
+n: Number of times to take differences.
 axis: Axis along which to take them.
 prepend (tensor_like): Joined to `x` before it; a scalar stands for one element.
-append (tensor_like): The same, behind it.
--> Differences, `n` fewer along the axis; of bool, whether neighbours differ.
+append (tensor_like): Joined to `x` after it.
+-> Differences, `n` fewer along the axis; for bool, whether neighbours differ.
 ~ cumsum
 
 = flatnonzero
@@ -641,8 +641,8 @@ angle: Arguments in radians.
 Value of a scalar that the graph shows to be constant.
 v (tensor_like): Scalar, or tensor of one element.
 elemwise: Look through elementwise operations.
-only_process_constants: Look at constants alone.
-max_recur: How many operations to look through.
+only_process_constants: Look only at constants.
+max_recur: Maximum number of operations to look through.
 raise_not_constant: Raise an error if there is no such value; otherwise return `v`.
 -> numpy.ndarray: The value, without dimensions.
 ! NotScalarConstantError: if the graph does not show a value, or `v` has more than one element.
@@ -652,8 +652,8 @@ raise_not_constant: Raise an error if there is no such value; otherwise return `
 Value that all elements of a tensor have, if the graph shows it.
 v (tensor_like): Tensor.
 elemwise: Look through elementwise operations.
-only_process_constants: Look at constants alone.
-max_recur: How many operations to look through.
+only_process_constants: Look only at constants.
+max_recur: Maximum number of operations to look through.
 raise_not_constant: Raise an error if there is no such value; otherwise return `v`.
 -> numpy.ndarray: The value, without dimensions.
 ! NotScalarConstantError: if the graph does not show a value.
@@ -668,7 +668,7 @@ v: Vector.
 
 = round round_half_to_even
 Round to the nearest integer, or to decimal places, elementwise.
-mode (str or int): Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this position, `decimals`.
+mode (str or int): How ties between two integers are resolved: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this position, `decimals`.
 decimals: Decimal places; negative: digits before the point.
 -> Rounded numbers, of the shape of `a`.
 ! ValueError: for another mode.
@@ -676,7 +676,7 @@ decimals: Decimal places; negative: digits before the point.
 
 = iround
 Round to the nearest integer as int64, elementwise.
-mode: As of `round`.
+mode: As in `round`.
 -> Integers, int64, of the shape of `a`.
 ! ValueError: for another mode.
 ~ round
@@ -694,7 +694,7 @@ tensors: Tensors.
 keep_axes: Axes that are not flattened: leading ones, counted from 0, trailing ones, counted from -1, or both.
 -> packed: The joined tensor.
 -> shapes (list of TensorVariable): Shapes of the flattened axes, which `unpack` needs.
-! ValueError: for other axes, and for tensors with too few dimensions.
+! ValueError: for any other axes, and for tensors with too few dimensions.
 ~ unpack, concatenate
 
 = unpack
@@ -733,7 +733,7 @@ Make a function of variables apply to batches.
 func: Function from variables to a variable or several.
 signature: Core dimensions of inputs and outputs, as ``'(m,n),(n)->(m)'``; by default all are scalars.
 -> collections.abc.Callable: The function of batches, whose batch dimensions broadcast.
-! ValueError: for a text that is not a signature, inputs with fewer dimensions than it has, and outputs with other numbers.
+! ValueError: for a string that is not a signature, inputs with fewer dimensions than it has, and outputs with other numbers of dimensions.
 ~ vectorize_graph
 )doc");
 // clang-format on
