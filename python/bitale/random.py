@@ -25,9 +25,8 @@ __all__ = ["Stream", "stream"]
 class Stream:
     """State of a counter-based random generator.
 
-    A key of 64 bits, and the number of draws that were made with it. Streams are
-    immutable; compiled functions draw from them. The children of a stream (`fold`,
-    `split`) have keys of their own.
+    A key of 64 bits, and the number of draws made with it. Streams are immutable; compiled
+    functions draw from them. The children of a stream (`fold`, `split`) have their own keys.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class Stream:
             object.__setattr__(self, name, value)
 
     def fold(self, number: int) -> Stream:
-        """Derive the stream of a number.
+        """Derive the stream for a number.
 
         Parameters
         ----------
@@ -63,7 +62,7 @@ class Stream:
         Returns
         -------
         Stream
-            A stream with a key of its own.
+            A stream with its own key.
         """
         from bitale import _core
 
@@ -82,7 +81,7 @@ class Stream:
         next : Stream
             The state after splitting.
         streams : list of Stream
-            Streams with keys of their own.
+            Streams with their own keys.
         """
         return Stream(self.key, self.drawn + 1), [self.fold(number) for number in range(count)]
 
@@ -91,13 +90,13 @@ _core.register_tree(Stream, None, None)  # a value of its own, not two of its fi
 
 
 def stream(seed: Any = None) -> Stream:
-    """Create the counter-based stream of a seed.
+    """Create the counter-based stream for a seed.
 
     Parameters
     ----------
     seed : int, sequence of int or numpy.random.SeedSequence, optional
-        An integer from 0 up to ``2**64`` is the key; a sequence gives a key of
-        64 bits. By default a seed of the system.
+        An integer from 0 up to ``2**64`` is the key; a sequence is hashed to a key of 64 bits. By
+        default a seed from the system.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Bitale's graphs on JAX's compiler: the linker of ``mode="JAX"``, and functions that JAX can transform and partition.
+"""Bitale's graphs on XLA, the compiler of JAX: the linker of ``mode="JAX"``, and functions that JAX can transform and partition.
 
-Needs the package ``jax`` (``pip install jax``, or ``jax[cuda]`` for GPUs), which is imported when something here is first
-used. Modules keep their dtypes, float64 too, whatever the flag ``jax_enable_x64`` says.
+It needs the package ``jax`` (``pip install jax``, or ``jax[cuda]`` for GPUs), which is imported on
+first use. Modules keep their dtypes, including float64, whatever the flag ``jax_enable_x64`` says.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Results whose lengths only data decide, padded to a bound, so that XLA can have them: indices, selections, distinct values.
+"""Results whose lengths depend on data, padded to a bound so that XLA can represent them: indices, selections, distinct values.
 
-They are expressions over other functions, and mean the same in every mode; each comes with the number of entries that
-count. Where there are more than the bound, a call is a ValueError, but for functions of ``as_jax``, which leave out the
-last ones.
+They are expressions of other functions, and mean the same in every mode; each comes with the number
+of valid entries. More entries than the bound raise a ValueError in a call, except in functions of
+``as_jax``, which drop the last ones.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _indices(flags: Any, size: int, who: str) -> tuple[Any, Any, Any]:
 def nonzero(x: Any, size: int, fill_value: int = 0) -> tuple[Any, ...]:
     """Where x is not 0: for each dimension a vector of `size` positions in row-major order, and their number last.
 
-    Vectors go on with fill_value, as those of ``jax.numpy.nonzero``. ValueError for a size that is not an integer of 0 or more and for
-    a scalar.
+    Vectors are padded with fill_value, as in ``jax.numpy.nonzero``. ValueError for a size that is
+    not a nonnegative integer, and for a scalar.
 
     >>> rows, count = bt.jax.nonzero(pt.constant([0, 3, 0, 4]), size=3)
     >>> rows.eval(), count.eval()
@@ -56,7 +56,8 @@ def nonzero(x: Any, size: int, fill_value: int = 0) -> tuple[Any, ...]:
 def compress(mask: Any, x: Any, size: int, fill_value: Any = 0) -> tuple[Any, Any]:
     """The rows of x, along its first dimension, where the mask is true, then rows of fill_value up to `size`; and their number.
 
-    As ``x[mask]``. ValueError for a mask that is not a vector of bool, for a scalar x and for such a size.
+    As ``x[mask]``. ValueError for a mask that is not a bool vector, for a scalar x, and for a size
+    as in `nonzero`.
 
     >>> rows, count = bt.jax.compress(pt.constant([True, False, True]), pt.constant([1.0, 2.0, 3.0]), size=4)
     >>> rows.eval(), count.eval()

@@ -271,14 +271,16 @@ def primitive() -> Any:
 
 
 def as_jax(function: Any) -> Callable[..., Any]:
-    """A function of jax arrays that computes what a compiled function does, for ``jax.jit``, ``vmap``, ``grad`` and all others.
+    """A compiled function as a function of JAX arrays, for ``jax.jit``, ``vmap``, ``grad`` and other transformations.
 
-    function: a ``bitale.function`` of any mode. Its inputs are the arguments, converted to their dtypes, and the result has
-    the form of its outputs; both may be trees. Shared variables are taken as they are when JAX traces. Derivatives and batches
-    are Bitale's graphs. As in JAX, positions out of range are clamped, and nothing is raised for what only values tell.
+    function: a ``bitale.function`` of any mode. Its inputs are the arguments, converted to their
+    dtypes, and the result has the structure of its outputs; both may be trees. The values of shared
+    variables are read when JAX traces. Derivatives and batches are Bitale's graphs. As in JAX,
+    indices out of range are clamped, and errors that depend on values are not raised.
 
-    TypeError for anything but a function; ValueError for one with updates, which would be side effects, and for 64-bit types
-    while ``jax_enable_x64`` is off; NotImplementedError for what has no form in StableHLO.
+    TypeError for anything but a function; ValueError for one with updates, which would be side
+    effects, and for 64-bit types while ``jax_enable_x64`` is off; NotImplementedError for anything
+    that can't be translated to StableHLO.
     """
     if not isinstance(function, bt.Function):
         raise TypeError(f"as_jax: expected a compiled function, got {type(function).__name__}")

@@ -1,4 +1,4 @@
-"""Several processes that jax.distributed has joined: arrays of which each has a part, and bytes that all learn of each other."""
+"""Several processes joined by jax.distributed: arrays of which each holds a part, and bytes exchanged among all."""
 
 from __future__ import annotations
 
@@ -24,18 +24,16 @@ def gathered(own: bytes) -> list[bytes]:
 
 
 def from_processes(own: Any, mesh: Any, spec: Any) -> Any:
-    """Make an array over a mesh of which each process has a part.
+    """Make an array over a mesh of which each process holds a part.
 
-    The parts follow each other in the order of the processes, which call it together;
-    with one process, the part is the whole. ``jax.make_array_from_process_local_data``,
-    by which the array is made, takes for granted that parts fit each other, and else
-    lets each process compute with another whole.
+    The parts are in the order of the processes, which call this together; with one process, the
+    part is the whole. ``jax.make_array_from_process_local_data``, which makes the array, assumes
+    that the parts match; otherwise each process would compute with a different array.
 
     Parameters
     ----------
     own : array
-        This process's part, or, where the spec divides nothing, the whole array, which
-        every process has.
+        The part of this process or, if the spec divides nothing, the whole array, which every process has.
     mesh : jax.sharding.Mesh
         Devices of all processes.
     spec : jax.sharding.PartitionSpec
@@ -44,13 +42,13 @@ def from_processes(own: Any, mesh: Any, spec: Any) -> Any:
     Returns
     -------
     jax.Array
-        The whole.
+        The whole array.
 
     Raises
     ------
     ValueError
-        In every process, if dtypes or shapes of the parts differ, or the elements of
-        what every process has; or if the local devices do not divide a length.
+        In every process, if dtypes or shapes of the parts differ, or elements of an array that
+        every process has; or if the local devices do not divide a length.
     """
     jax = jax_package()
     own, sharding = np.asarray(own), jax.sharding.NamedSharding(mesh, spec)

@@ -1,4 +1,4 @@
-"""shard: a function over many devices, partitioned by XLA as the shardings of its arguments and results say."""
+"""shard: a function over many devices, partitioned by XLA according to the shardings of its arguments and results."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from bitale.jax.primitive import as_jax
 def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> Callable[..., Any]:
     """The function of ``as_jax``, compiled for the devices of a mesh.
 
-    mesh: a ``jax.sharding.Mesh``. in_specs: a ``PartitionSpec`` per input: which axis of the mesh divides each dimension.
-    out_specs: one for the output, or a list of them, one per output. XLA's partitioner decides what each device computes and
-    where they exchange results, a sum over rows that are divided becoming an all-reduce, say. Arguments are divided as
-    in_specs say; results are jax arrays divided as out_specs say. The same over several processes that
-    ``jax.distributed.initialize`` has joined, with arguments made by ``from_processes``.
+    mesh: a ``jax.sharding.Mesh``. in_specs: a ``PartitionSpec`` per input: which axis of the mesh
+    divides each dimension. out_specs: one for the output, or a list of them, one per output. XLA's
+    partitioner decides what each device computes and where they exchange results; for example, a
+    sum over divided rows becomes an all-reduce. Arguments are divided according to in_specs;
+    results are JAX arrays divided according to out_specs. This also works over several processes
+    joined by ``jax.distributed.initialize``, with arguments made by ``from_processes``.
 
-    ValueError for a number of specs that is not that of the inputs or outputs, an axis that the mesh does not have, or, at the
-    call, a length that the devices along its axis do not divide; else as ``as_jax``.
+    ValueError if the number of specs differs from that of the inputs or outputs, for an axis that
+    the mesh does not have, or, in the call, for a length that is not divisible by the number of
+    devices along its axis; otherwise as ``as_jax``.
     """
     jax = jax_package()
     in_specs = list(in_specs)

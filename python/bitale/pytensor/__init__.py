@@ -7,7 +7,8 @@ nothing else.
 >>> with bitale.pytensor.as_default():     # for everything that is compiled in this block
 ...     idata = pm.sample()
 
-`from_pytensor` gives the Bitale graph of PyTensor variables; `converts` registers a converter for a class of ops.
+`from_pytensor` returns the Bitale graph of PyTensor variables; `converts` registers a converter for
+a class of ops.
 """
 
 from __future__ import annotations

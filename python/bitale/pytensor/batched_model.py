@@ -15,7 +15,7 @@ from bitale.pytensor.model_graph import ModelGraph, initial_values, model_graph,
 
 @dataclasses.dataclass(frozen=True)
 class BatchedModel:
-    """A model at many points at once. A point is a row: the free variables on the unconstrained scale, one after another."""
+    """A model evaluated at many points at once. Each point is a row: the free variables on the unconstrained scale, one after another."""
 
     chains: int | None
     graph: ModelGraph
@@ -26,7 +26,7 @@ class BatchedModel:
 
     @property
     def size(self) -> int:
-        """How many numbers a point has."""
+        """Length of a point."""
         return self.graph.free.size
 
     def __call__(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -83,11 +83,13 @@ def batched(
     initial_points: Any = None,
     jitter_rvs: Any = None,
 ) -> BatchedModel:
-    """A PyMC model whose log density and gradient are evaluated at many points by one call, for samplers of many chains.
+    """A PyMC model whose log density and gradient are evaluated at many points in one call, for samplers with many chains.
 
-    chains: how many points; None: any number. The result is called with a matrix, whose rows are points on the unconstrained scale, and returns
-    their log densities and gradients; `logp(points)` returns only the former, `initial_points(seed)` start values, and `variables(points)` the
-    model's variables by name. Other options, and errors: as of `nutpie.compile_model`. Shared data have the values of this moment.
+    chains: how many points; None: any number. The result is called with a matrix, whose rows are
+    points on the unconstrained scale, and returns their log densities and gradients; `logp(points)`
+    returns only the former, `initial_points(seed)` start values, and `variables(points)` the
+    model's variables by name. Other options and errors are those of `nutpie.compile_model`. Shared
+    data keep their current values.
     """
     var_names = None if var_names is None else list(var_names)
     require_continuous(model, "batched", var_names or ())

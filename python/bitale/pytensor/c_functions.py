@@ -95,12 +95,12 @@ class CModel:
 
     @property
     def n_dim(self) -> int:
-        """How many numbers a point has."""
+        """Length of a point."""
         return self.graph.free.size
 
     @property
     def n_expanded(self) -> int:
-        """How many numbers all variables together have."""
+        """Total number of elements of all variables."""
         return self.expanded.size
 
     @functools.cached_property
@@ -115,11 +115,11 @@ class CModel:
 
     @property
     def user_data(self) -> np.ndarray:
-        """What may be passed as the last argument, as may be a null pointer: it is not read."""
+        """A value for the last argument, which is not read; a null pointer may be passed as well."""
         return _NO_DATA
 
     def initial_point_func(self, seed: Any = None) -> np.ndarray:
-        """A start, jittered as by PyMC. Threads may call it at once."""
+        """A starting point, jittered as in PyMC. Several threads may call it at once."""
         return self.graph.flat_start(seed)
 
     def variables(self, expanded: np.ndarray) -> dict[str, np.ndarray]:
@@ -181,11 +181,14 @@ def c_model(
 ) -> CModel:
     """A PyMC model as C functions, compiled by Bitale, for samplers that are written in other languages.
 
-    `compiled_logp_func` and `compiled_expand_func` of the result have the attributes `address`, `ctypes` and `cffi`, as functions of Numba have.
-    They are called with a point, the free variables on the unconstrained scale, of `n_dim` numbers; the latter writes the `n_expanded` numbers
-    of all variables, which `variables` names. `initial_point_func(seed)` gives start values. Any number of threads may call all of
-    these at once, and addresses are valid until the process ends, even if the result is gone. Shared data have the values of this moment; `with_data` gives a model with others.
-    Options, and errors: as of `nutpie.compile_model`, for which `who` is another name in errors.
+    `compiled_logp_func` and `compiled_expand_func` of the result have the attributes `address`,
+    `ctypes` and `cffi`, as functions of Numba have. They are called with a point, the free
+    variables on the unconstrained scale, of `n_dim` numbers; the latter writes the `n_expanded`
+    numbers of all variables, which `variables` names. `initial_point_func(seed)` gives start
+    values. Any number of threads may call all of these at once, and addresses are valid until the
+    process ends, even if the result is gone. Shared data keep their current values; `with_data`
+    returns a model with others. Options and errors are those of `nutpie.compile_model`, for which
+    `who` is another name in errors.
     """
     var_names = None if var_names is None else list(var_names)
     require_continuous(model, who, var_names or ())

@@ -22,7 +22,7 @@ from bitale.pytensor.types import converted_constant, converted_type, fitted, is
 
 
 class ConversionError(NotImplementedError):
-    """What of a PyTensor graph Bitale can't express. `reasons` says it op by op."""
+    """The parts of a PyTensor graph that Bitale can't express; `reasons` lists them op by op."""
 
     def __init__(self, reasons: dict[str, str]):
         self.reasons = dict(reasons)

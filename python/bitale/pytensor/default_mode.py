@@ -62,7 +62,7 @@ class AsDefault:
         self._undo = contextlib.ExitStack()
 
     def start(self) -> AsDefault:
-        """Changes the defaults, until `stop`. RuntimeError where PyMC lacks what would be replaced; then nothing has changed."""
+        """Changes the defaults, until `stop`. RuntimeError if PyMC lacks an object to be replaced; nothing is changed then."""
         has_pymc = importlib.util.find_spec("pymc") is not None
         version = parsed(importlib.metadata.version("pymc")) if has_pymc else ()
         with contextlib.ExitStack() as undo:
@@ -83,7 +83,7 @@ class AsDefault:
         return self
 
     def stop(self) -> None:
-        """Everything is as before `start`."""
+        """Restores everything to its state before `start`."""
         self._undo.close()
 
     __enter__ = start
@@ -93,13 +93,14 @@ class AsDefault:
 
 
 def as_default() -> AsDefault:
-    """What PyTensor and PyMC compile in this block is compiled by Bitale, if it has no mode of its own, ``pm.sample()`` with nutpie among it.
+    """In this block, Bitale compiles everything that PyTensor and PyMC compile without an explicit mode, including ``pm.sample()`` with nutpie.
 
     >>> with bitale.pytensor.as_default():
     ...     idata = pm.sample()
 
-    ``as_default().start()`` is for the whole process, and `stop` of its result ends it. In between, ``pytensor.config.mode`` is BITALE,
-    PyTensor calls no C compiler, so that functions of its modes that need one are slow, and two objects of PyMC are replaced, in all threads. Blocks may be
+    ``as_default().start()`` applies to the whole process, until `stop` of its result. In between,
+    in all threads, ``pytensor.config.mode`` is BITALE, PyTensor does not call a C compiler, so
+    functions in modes that need one are slow, and two objects of PyMC are replaced. Blocks may be
     nested.
     """
     return AsDefault()

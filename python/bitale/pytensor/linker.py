@@ -74,7 +74,7 @@ class BitaleLinker(JITLinker):
         return {**self.__dict__, "_report": Report()}
 
     def report(self) -> Report:
-        """Which nodes run natively, and which by callbacks."""
+        """Report on which nodes run natively, and which are called back."""
         return self._report
 
     def fgraph_convert(self, fgraph: Any, *_: Any, **__: Any) -> Any:

@@ -53,10 +53,12 @@ def _fields(functions: CModel, keys: dict[Any, str]) -> dict[str, Any]:
 def compile_model(model: Any, *, freeze_model: bool | None = None, **options: Any) -> CompiledModel:
     """A PyMC model, compiled by Bitale for ``nutpie.sample``; no Numba is needed.
 
-    Shared data have the values of this moment; the result's `with_data` gives a model with others. var_names: which variables the trace has
-    besides the free ones (default: all); initial_points, jitter_rvs, default_initialization_strategy, freeze_model: as nutpie's own
-    ``compile_pymc_model``. ValueError for a model with discrete free variables, or none; KeyError for names of `var_names` that it does not have;
-    ConversionError for random variables among those of the trace. Where a call fails while nutpie samples, the first error is a warning.
+    Shared data keep their current values; `with_data` of the result returns a model with others.
+    var_names: which variables the trace has besides the free ones (default: all); initial_points,
+    jitter_rvs, default_initialization_strategy, freeze_model: as nutpie's own
+    ``compile_pymc_model``. ValueError for a model with discrete free variables, or none; KeyError
+    for names of `var_names` that it does not have; ConversionError for random variables among those
+    of the trace. If a call fails while nutpie samples, the first error is issued as a warning.
     """
     with nothing_else_compiles():
         if freeze_model:

@@ -1,4 +1,4 @@
-"""``pm.sample`` by nutpie's sampler on functions of Bitale, and what its errors mean."""
+"""``pm.sample`` with nutpie's sampler on functions of Bitale, and explanations of its errors."""
 
 from __future__ import annotations
 
@@ -38,12 +38,15 @@ def sample(
     idata_kwargs: dict[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Draws from the posterior of a PyMC model, as ``pm.sample`` gives them: by nutpie's NUTS, on functions that Bitale compiles.
+    """Draws from the posterior of a PyMC model, like ``pm.sample``: with nutpie's NUTS, on functions compiled by Bitale.
 
-    model: the one of the block if None; a number in its place is `draws`, as in ``pm.sample(100)``. random_seed, and the other arguments: those of ``pm.sample``; options: those of ``nutpie.sample``,
-    such as target_accept, and PyMC's max_treedepth. The result is PyMC's, with the observed and constant data. ImportError without PyMC 6 and nutpie;
-    TypeError for initvals of each chain and for unknown options; errors of the model as `nutpie.compile_model`; PyMC's SamplingError where no chain finds a start, which
-    says the variable and the value that are to blame.
+    model: the one of the block if None; a number in its place is `draws`, as in ``pm.sample(100)``.
+    random_seed, and the other arguments: those of ``pm.sample``; options: those of
+    ``nutpie.sample``, such as target_accept, and PyMC's max_treedepth. The result is PyMC's, with
+    the observed and constant data. ImportError without PyMC 6 and nutpie; TypeError for initvals of
+    each chain and for unknown options; errors of the model as `nutpie.compile_model`; PyMC's
+    SamplingError if no chain finds a starting point, which names the responsible variable and
+    value.
     """
     versions.check("pymc", "bitale.pytensor.sample", (6, 0))
     versions.check("nutpie", "bitale.pytensor.sample")

@@ -1,4 +1,4 @@
-"""Sparse matrices: values of dense vectors and a pattern, so that they fuse, differentiate and batch like other expressions."""
+"""Sparse matrices made of dense vectors and a pattern, which fuse, differentiate and batch like other expressions."""
 
 from bitale._core import segment_sum
 from bitale._geography import add_modules as _add_modules

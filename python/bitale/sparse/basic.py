@@ -1,4 +1,4 @@
-"""Sparse matrices: constructors, conversions, parts and arrangement. Names and arguments are PyTensor's."""
+"""Sparse matrices: constructors, conversions, indexing and rearrangement. Names and arguments are PyTensor's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _format_of(format: Any) -> str:
 
 
 def constant(x: Any, name: str | None = None) -> SparseVariable:
-    """A matrix that never changes, of one of SciPy's; formats other than csr and csc become csr.
+    """A constant matrix, made from a SciPy matrix; formats other than csr and csc become csr.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -45,7 +45,7 @@ def constant(x: Any, name: str | None = None) -> SparseVariable:
 def as_sparse_variable(
     x: Any, name: str | None = None, ndim: Any = None, *, format: str | None = None, **kwargs: Any
 ) -> SparseVariable:
-    """x as a sparse matrix: itself, or a constant of one of SciPy's. TypeError for others."""
+    """x as a sparse matrix: itself, or a constant made from a SciPy matrix. TypeError for anything else."""
     if kwargs:
         raise TypeError(f"sparse: unknown arguments {', '.join(kwargs)}")
     if not isinstance(x, SparseVariable):
@@ -67,7 +67,7 @@ def as_symbolic_sparse(x: Any, **kwargs: Any) -> SparseVariable:
 
 
 def as_sparse_or_tensor_variable(x: Any, name: str | None = None, **kwargs: Any) -> Any:
-    """x as a sparse matrix, if it is one or one of SciPy's, else as a tensor."""
+    """x as a sparse matrix, if it is one or a SciPy matrix, otherwise as a tensor."""
     if isinstance(x, SparseVariable) or is_scipy(x):
         return as_sparse_variable(x, name, **kwargs)
     return pt.as_tensor_variable(x, name=name, **kwargs)
@@ -85,8 +85,7 @@ def matrix(
     pattern: Any = None,
     index_dtype: Any = "int32",
 ) -> SparseVariable:
-    """An input of functions: a sparse matrix of that format. With pattern, one of SciPy's matrices, only matrices with its positions,
-    for which functions are compiled.
+    """An input of functions: a sparse matrix of this format. With pattern, a SciPy matrix, functions are compiled for its positions and accept only matrices that have them.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -132,7 +131,7 @@ def bsr_matrix(
     pattern: Any = None,
     index_dtype: Any = "int32",
 ) -> SparseVariable:
-    """An input of functions, to which a matrix of any format is given: csr_matrix under another name."""
+    """An input of functions that accepts a matrix of any format: csr_matrix under another name."""
     return matrix("bsr", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
 
 
@@ -156,10 +155,11 @@ def shared(
     format: str | None = None,
     shape: None = None,
 ) -> SparseVariable:
-    """A sparse matrix whose elements live between calls, at positions that never change.
+    """A sparse matrix whose elements persist between calls, at positions that never change.
 
-    get_value(A) and set_value(A, value) read and store one of SciPy's; `updates` of function() stores elements. strict, allow_downcast
-    and borrow are those of bitale.shared, for the elements. TypeError for a shape: the lengths are those of the value.
+    get_value(A) and set_value(A, value) read and store a SciPy matrix; `updates` of function()
+    stores elements. strict, allow_downcast and borrow are as in bitale.shared, for the elements.
+    TypeError for a shape: the lengths are those of the value.
     """
     if shape is not None:
         raise TypeError("shared: a sparse matrix has the lengths of its value: leave out shape")
@@ -212,10 +212,10 @@ def set_value(x: SparseVariable, value: Any, borrow: bool = False) -> None:
 
 
 class CSM:
-    """A sparse matrix of these vectors: CSM("csr")(data, indices, indptr, shape), as of SciPy's constructor.
+    """A sparse matrix made of these vectors: CSM("csr")(data, indices, indptr, shape), as in SciPy's constructor.
 
-    ValueError for indices that don't ascend in each row (column), that are out of range, and for indptr that decreases: now if they are
-    constant, else when a function is called.
+    ValueError for indices that don't increase in each row (column) or are out of range, and for a
+    decreasing indptr: immediately if they are constant, otherwise when a function is called.
     """
 
     def __init__(self, format: str, kmap: Any = None):
@@ -274,12 +274,12 @@ def dense_from_sparse(x: Any) -> Any:
 
 
 def csr_from_dense(x: Any) -> SparseVariable:
-    """The elements of a dense matrix that are not 0, as a csr matrix."""
+    """The nonzero elements of a dense matrix, as a csr matrix."""
     return _core.sparse_from_dense(x, "csr")
 
 
 def csc_from_dense(x: Any) -> SparseVariable:
-    """The elements of a dense matrix that are not 0, as a csc matrix."""
+    """The nonzero elements of a dense matrix, as a csc matrix."""
     return _core.sparse_from_dense(x, "csc")
 
 
@@ -302,7 +302,7 @@ def transpose(x: Any) -> SparseVariable:
 
 
 def ensure_sorted_indices(x: Any) -> SparseVariable:
-    """The matrix itself: positions ascend in every sparse matrix here. from_elements() takes positions in any order."""
+    """The matrix itself: positions are always sorted here. from_elements() takes positions in any order."""
     return as_sparse_variable(x)
 
 
@@ -337,8 +337,7 @@ def triu(x: Any, k: int = 0) -> SparseVariable:
 def from_elements(
     data: Any, rows: Any, columns: Any, shape: Any, format: str = "csr"
 ) -> SparseVariable:
-    """The matrix with data[k] at row rows[k] and column columns[k], for vectors that may be given when a function is called. Elements are in
-    any order, and those at one position are added, as by scipy.sparse.coo_array.
+    """The matrix with data[k] at row rows[k] and column columns[k]; the vectors may be known only when a function is called. Elements may be in any order, and those at the same position are added, as in scipy.sparse.coo_array.
 
     >>> from bitale import sparse
     >>> x, i = pt.dvector("x"), pt.lvector("i")
@@ -393,7 +392,7 @@ def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseV
 
 
 def block_diag(*matrices: Any, format: str = "csc", name: str | None = None) -> SparseVariable:
-    """A matrix with these along its diagonal. Dense constants are taken as sparse ones."""
+    """A matrix with these blocks along its diagonal. Dense constants are converted to sparse ones."""
     import scipy.sparse
 
     blocks = (
@@ -409,7 +408,7 @@ def block_diag(*matrices: Any, format: str = "csc", name: str | None = None) -> 
 
 
 def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> SparseVariable:
-    """A csc matrix of x's shape to whose rows ilist the rows of `values` are added."""
+    """A csc matrix with the shape of x, in which the rows of `values` are added to the rows ilist."""
     like, values, rows = (
         pt.as_tensor_variable(x),
         pt.as_tensor_variable(values),
@@ -510,8 +509,7 @@ def _is_vector(key: Any) -> bool:
 
 
 def get_item(x: Any, key: Any) -> Any:
-    """x[key]: an element by two scalars, a vector of elements by two lists of rows and columns, as in SciPy; else a sparse matrix of rows
-    and columns, by slices, integers, lists and vectors of truth values. It has two dimensions, as SciPy's matrices do."""
+    """x[key]: with two scalars an element; with two lists of rows and columns a vector of elements, as in SciPy; with slices, integers, lists and boolean vectors a sparse matrix of rows and columns, which has two dimensions, as in SciPy."""
     a = as_sparse_variable(x)
     keys = key if isinstance(key, tuple) else (key, slice(None))
     if len(keys) != 2:

@@ -1,5 +1,4 @@
-"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors. Their order is found when expressions are built,
-or in each call where only that knows the pattern."""
+"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors. The elimination order is computed when expressions are built, or in each call if only the call knows the pattern."""
 
 from __future__ import annotations
 
@@ -36,12 +35,13 @@ SparseCholesky.__reduce__ = SparseLU.__reduce__ = _reduced  # type: ignore[assig
 
 
 def cholesky(A: Any) -> SparseCholesky:
-    """The factor of a symmetric (or Hermitian) positive definite matrix, of which the lower triangle is read.
+    """The factor of a symmetric (or Hermitian) positive definite matrix, whose lower triangle is read.
 
-    Where the pattern is static, the order of elimination is found once, else in each call.
+    If the pattern is static, the elimination order is computed once, otherwise in each call.
 
-    solve(b), logdet(), selected_inverse() and sample(z) of the result share one factorisation in a call. numpy.linalg.LinAlgError
-    names the row at which a matrix turns out not to be positive definite.
+    solve(b), logdet(), selected_inverse() and sample(z) of the result share one factorisation in a
+    call. A numpy.linalg.LinAlgError names the row at which a matrix turns out not to be positive
+    definite.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -59,10 +59,11 @@ def solve(
 ) -> Any:
     """x with A @ x == b, or with A.T @ x == b if transposed, for a vector or the columns of a matrix.
 
-    assume_a says what A is, under SciPy's names: "pos", symmetric (Hermitian) positive definite, by Cholesky factors; "gen", general, by
-    LU factors; "sym" and "her", symmetric and Hermitian, by LU factors; "diagonal", "lower triangular" and "upper triangular", of which
-    other elements are not read. Of "pos", "sym" and "her", one triangle is read, the lower one if `lower`. numpy.linalg.LinAlgError for
-    a singular matrix.
+    assume_a describes the structure of A, with SciPy's names: "pos", symmetric (Hermitian) positive
+    definite, by Cholesky factors; "gen", general, by LU factors; "sym" and "her", symmetric and
+    Hermitian, by LU factors; "diagonal", "lower triangular" and "upper triangular", which read no
+    other elements. For "pos", "sym" and "her", one triangle is read, the lower one if `lower`.
+    numpy.linalg.LinAlgError for a singular matrix.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -76,8 +77,7 @@ def solve(
 def solve_triangular(
     A: Any, b: Any, lower: bool = True, trans: Any = 0, unit_diagonal: bool = False
 ) -> Any:
-    """x with T @ x == b for T, the lower (or upper) triangle of A, for a vector or the columns of a matrix. The pattern may be given when
-    a function is called.
+    """x with T @ x == b for T, the lower (or upper) triangle of A, for a vector or the columns of a matrix. The pattern may come with the call of a function.
 
     trans: 0 or "N"; 1 or "T", T.T @ x == b; 2 or "C", T.conj().T @ x == b. unit_diagonal: T has ones on its diagonal, and what A stores
     there is not read. Otherwise numpy.linalg.LinAlgError for an element on the diagonal that is 0 or not stored.
@@ -115,10 +115,10 @@ def quadratic_form(A: Any, x: Any) -> Any:
 def lu(A: Any) -> SparseLU:
     """The factors of a general square matrix, by partial pivoting.
 
-    Where the pattern is static, the order of the columns is found once, else in each call.
+    If the pattern is static, the order of the columns is computed once, otherwise in each call.
 
-    solve(b), solve(b, trans=True), logdet() and slogdet() of the result share one factorisation in a call. numpy.linalg.LinAlgError
-    names the column at which a matrix turns out to be singular.
+    solve(b), solve(b, trans=True), logdet() and slogdet() of the result share one factorisation in
+    a call. A numpy.linalg.LinAlgError names the column at which a matrix turns out to be singular.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -133,7 +133,7 @@ def lu(A: Any) -> SparseLU:
 
 
 def spsolve(A: Any, b: Any) -> Any:
-    """x with A @ x == b, of a general square matrix."""
+    """x with A @ x == b, for a general square matrix."""
     return solve(A, b, assume_a="gen")
 
 

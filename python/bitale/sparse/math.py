@@ -1,4 +1,4 @@
-"""Mathematics of sparse matrices. What keeps zeros stays sparse; what does not is refused, and the error says todense()."""
+"""Mathematics of sparse matrices. Functions that preserve zeros stay sparse; others are refused with an error that suggests todense()."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ _STRUCTURED_BINARY = {
 
 
 def structured_elemwise(tensor_op: Callable[..., Any]) -> Callable[..., Any]:
-    """The elementwise function of tensors, applied to the stored elements. As a decorator, it gives that to a function, of which only name,
-    arguments and docstring are kept."""
+    """The elementwise function of tensors, applied to the stored elements. As a decorator, it replaces the body of a function, and keeps its name, arguments and docstring."""
 
     def of_stored(x: Any, *others: Any) -> Any:
         if inspect.isfunction(x) and not others:
@@ -123,7 +122,7 @@ for _name in _NOT_KEPT:
 
 
 def power(x: Any, exponent: Any) -> SparseVariable:
-    """Each element to a positive power, a number. TypeError for others, of which 0 does not stay 0."""
+    """Each element raised to a positive power, a number. TypeError for other powers, which do not keep 0."""
     is_number = np.isscalar(exponent) and not isinstance(exponent, bool)
     if not is_number or not exponent > 0:
         raise TypeError(
@@ -144,13 +143,13 @@ def _both(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def add(x: Any, y: Any) -> Any:
-    """The sum: sparse of two sparse matrices, else dense."""
+    """The sum: sparse for two sparse matrices, otherwise dense."""
     x, y = _both(x, y)
     return x + y
 
 
 def subtract(x: Any, y: Any) -> Any:
-    """The difference: sparse of two sparse matrices, else dense."""
+    """The difference: sparse for two sparse matrices, otherwise dense."""
     x, y = _both(x, y)
     return x - y
 
@@ -163,13 +162,13 @@ def multiply(x: Any, y: Any) -> SparseVariable:
 
 
 def structured_add_s_v(x: Any, y: Any) -> SparseVariable:
-    """To each stored element, the element of the vector y at its column is added."""
+    """Adds to each stored element the element of the vector y at its column."""
     a = as_sparse_variable(x)
     return a.with_data(a.data + _core.sparse_values_at(a, y))
 
 
 def dot(x: Any, y: Any) -> Any:
-    """The matrix product: sparse of two sparse matrices, else dense."""
+    """The matrix product: sparse for two sparse matrices, otherwise dense."""
     x, y = _both(x, y)
     return (
         _core.sparse_dot(x, y)
@@ -194,8 +193,7 @@ def sampling_dot(x: Any, y: Any, p: Any) -> SparseVariable:
 
 
 def structured_dot_grad(sparse_A: Any, dense_B: Any, ga: Any) -> SparseVariable:
-    """The derivative of a product sparse_A @ dense_B by sparse_A's elements, where ga is that by the product: ga @ dense_B.T at their
-    positions."""
+    """The derivative of a product sparse_A @ dense_B with respect to the elements of sparse_A, where ga is that with respect to the product: ga @ dense_B.T at their positions."""
     a = as_sparse_variable(sparse_A)
     derivative: SparseVariable = _core.sparse_sampling_dot(
         ga, dense_B, a.with_data(pt.ones_like(a.data))

@@ -15,7 +15,7 @@ __all__ = ["SparseTensorType", "is_scipy", "scipy_array"]
 
 
 def is_scipy(value: Any) -> bool:
-    """Whether it is one of SciPy's sparse arrays or matrices."""
+    """Whether it is a SciPy sparse array or matrix."""
     return (
         hasattr(value, "tocsr")
         and hasattr(value, "format")
@@ -24,7 +24,7 @@ def is_scipy(value: Any) -> bool:
 
 
 def scipy_array(value: Any, format: str) -> Any:
-    """One of SciPy's sparse matrices as a csr_array or csc_array whose elements are in order, each stored once."""
+    """A SciPy sparse matrix as a csr_array or csc_array whose elements are in order, each stored once."""
     import scipy.sparse
 
     if not is_scipy(value):
@@ -69,7 +69,7 @@ def pattern_of(matrix: SparseVariable) -> tuple[Any, Any]:
 
 
 def stored(array: Any, data: Any, name: str | None) -> SparseVariable:
-    """The matrix of these elements with the pattern of one of SciPy's."""
+    """The matrix of these elements with the pattern of a SciPy matrix."""
     rows, columns = array.shape
     indices, indptr = (
         _core.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr)
@@ -80,8 +80,9 @@ def stored(array: Any, data: Any, name: str | None) -> SparseVariable:
 class SparseTensorType:
     """The type of sparse matrices: a format, "csr" or "csc", a dtype, and a shape, whose lengths may be None.
 
-    broadcastable: an older form of shape, with True for a length of 1. pattern: one of SciPy's matrices. Values then have its positions, and functions are compiled for them. index_dtype: of positions that
-    are given when a function is called.
+    broadcastable: an older form of shape, with True for a length of 1. pattern: a SciPy matrix.
+    Values then have its positions, and functions are compiled for them. index_dtype: dtype of
+    positions that come with the call of a function.
 
     >>> from bitale import sparse
     >>> sparse.SparseTensorType("csr", "float64", (2, None))("A")

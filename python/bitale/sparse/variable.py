@@ -85,7 +85,7 @@ class SparseConstant(metaclass=_Kind):
 
 
 class SparseTensorSharedVariable(metaclass=_Kind):
-    """A sparse matrix whose elements live between calls. shared() makes one."""
+    """A sparse matrix whose elements persist between calls. shared() makes one."""
 
     _made_by = "shared(value)"
     _holds = staticmethod(lambda data: isinstance(data, TensorSharedVariable))

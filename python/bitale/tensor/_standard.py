@@ -31,14 +31,14 @@ def dtype(name: str) -> np.dtype[Any]:
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
-    """Make a symbolic variable of a value, or of a list of variables.
+    """Make a symbolic variable from a value, or from a list of variables.
 
     Parameters
     ----------
     obj : tensor_like
-        A variable is itself.
+        A variable is returned unchanged.
     dtype : str or dtype, optional
-        By default that of obj.
+        By default that of `obj`.
     device : {'cpu'}, optional
         ValueError for another.
     copy : bool, optional
@@ -65,12 +65,12 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Make a constant of another library's array.
+    """Make a constant from an array of another library.
 
     Parameters
     ----------
     x : array
-        It has ``__dlpack__``.
+        Object with ``__dlpack__``.
     device : {'cpu'}, optional
         ValueError for another.
     copy : bool, optional

@@ -28,8 +28,7 @@ def where(
     Returns
     -------
     TensorVariable or tuple of TensorVariable
-        Chosen values, of the broadcast shape; with the condition alone, what
-        `nonzero` returns.
+        Chosen values, of the broadcast shape; with only the condition, the result of `nonzero`.
 
     Raises
     ------

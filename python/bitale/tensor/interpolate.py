@@ -1,4 +1,4 @@
-"""PyTensor's module for interpolate1d, a function that answers a function."""
+"""PyTensor's module for interpolate1d, which returns a function."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def interpolate1d(
     y : tensor_like
         Vector of ordinates.
     method : str
-        'linear' (of at least two points), 'nearest' (of two equally near, the
-        left one), 'first' (nearest point strictly below), 'last' (nearest
-        point not above) or 'mean' (of both neighbours).
+        'linear' (at least two points), 'nearest' (for ties, the left one), 'first' (nearest point
+        strictly below), 'last' (nearest point not above) or 'mean' (of both neighbours).
     left_pad : tensor_like, optional
         Value below all points, without `extrapolate`; by default that of the
         lowest point.

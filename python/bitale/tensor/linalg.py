@@ -1,5 +1,4 @@
-"""Linear algebra: decompositions of matrices, and systems of equations. The last two dimensions are matrices, those
-before them batches, which broadcast. What fails raises numpy.linalg.LinAlgError."""
+"""Linear algebra: decompositions of matrices, and systems of equations. The last two dimensions are those of the matrices; dimensions before them are batch dimensions, which broadcast. Failures raise numpy.linalg.LinAlgError."""
 
 from __future__ import annotations
 
@@ -84,7 +83,7 @@ def ordqz(A: _Any, B: _Any, sort: str | None = None, output: str = "real") -> _A
     Returns
     -------
     tuple of TensorVariable
-        ``(S, P, alpha, beta, Q, Z)``, as of `qz` with the eigenvalues.
+        ``(S, P, alpha, beta, Q, Z)``, as returned by `qz` with the eigenvalues.
 
     See Also
     --------

@@ -1,5 +1,5 @@
 """Minima and roots of expressions, found by SciPy on compiled functions. Solutions have derivatives by the implicit function
-theorem: at a minimum the gradient is 0, at a root the equations are, whatever the other variables do."""
+theorem: whatever the values of the other variables, the gradient is 0 at a minimum, and the equations are 0 at a root."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def minimize(
     objective : TensorVariable
         Scalar to minimise.
     x : TensorVariable or list of TensorVariable
-        Float variables over which to minimise; their values are the start.
+        Float variables over which to minimise; their values are the starting point.
     method : str
         Method of ``scipy.optimize.minimize``.
     jac : bool
@@ -441,7 +441,7 @@ def minimize(
     Returns
     -------
     solution : TensorVariable or list of TensorVariable
-        Where the objective is least, of the form of `x`.
+        The point that minimises the objective, with the structure of `x`.
     success : TensorVariable
         Bool scalar: whether the method has converged; if not, the solution is
         its last state.
@@ -484,8 +484,7 @@ def root(
     equations : TensorVariable or list of TensorVariable
         Expressions that are 0 at the root.
     variables : TensorVariable or list of TensorVariable
-        Float variables, as many elements as there are equations; their values
-        are the start.
+        Float variables with as many elements as there are equations; their values are the starting point.
     method : str
         Method of ``scipy.optimize.root``.
     jac : bool
@@ -498,7 +497,7 @@ def root(
     Returns
     -------
     solution : TensorVariable or list of TensorVariable
-        The root, of the form of `variables`.
+        The root, with the structure of `variables`.
     success : TensorVariable
         Bool scalar: whether the method has converged.
 
@@ -555,7 +554,7 @@ def minimize_scalar(
     Returns
     -------
     solution : TensorVariable
-        Where the objective is least.
+        The point that minimises the objective.
     success : TensorVariable
         Bool scalar: whether the method has converged.
 
@@ -606,7 +605,7 @@ def root_scalar(
     equation : TensorVariable
         Scalar that is 0 at the root.
     variable : TensorVariable
-        Float scalar; its value is the start.
+        Float scalar; its value is the starting point.
     method : str
         Method of ``scipy.optimize.root_scalar``.
     jac : bool

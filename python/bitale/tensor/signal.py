@@ -44,15 +44,15 @@ def convolve2d(
     in2 : tensor_like
         Second operand, of shape (..., k, l).
     mode : str
-        As of `convolve1d`, for each dimension.
+        As in `convolve1d`, for each dimension.
     boundary : str
         What surrounds `in1`: 'fill' (`fillvalue` everywhere), 'wrap' (`in1`,
         periodically) or 'symm' (`in1` mirrored).
     fillvalue : scalar
         Value of 'fill'.
     method : str
-        'direct' sums, which 'auto' stands for, or 'fft', for large `in2`; its
-        errors are relative to the largest element.
+        'direct' sums (also used for 'auto'), or 'fft', for large `in2`, with errors relative to the
+        largest element.
 
     Returns
     -------

@@ -1,5 +1,4 @@
-"""Distinct elements, and distinct slices along an axis, which NumPy finds. What is distinct decides the length of the result,
-so that the slices themselves are taken by their positions, with derivatives."""
+"""Distinct elements, and distinct slices along an axis, found by NumPy. Their number determines the length of the result; the slices themselves are taken by position, with derivatives."""
 
 from __future__ import annotations
 
@@ -82,8 +81,8 @@ def unique(
     Returns
     -------
     TensorVariable or tuple of TensorVariable
-        The distinct elements in increasing order, nan once and last; or a
-        tuple of them and of what was asked for.
+        The distinct elements in increasing order, nan once and last; or a tuple of them and the
+        requested indices and counts.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Linear algebra of labelled tensors. ``dims`` are the rows and columns of the matrices; all other dimensions are batches."""
+"""Linear algebra of labelled tensors. ``dims`` are the rows and columns of the matrices; all other dimensions are batch dimensions."""
 
 from bitale._core import (
     xtensor_cho_solve as cho_solve,

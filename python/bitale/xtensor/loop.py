@@ -1,4 +1,4 @@
-"""Loops over a named dimension: the steps of scan get and give labelled tensors."""
+"""Loops over a named dimension: the steps of scan receive and return labelled tensors."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ def scan(
     Parameters
     ----------
     fn : callable
-        Builds one step. It gets an element of each sequence, the earlier value
-        of each result that has an initial state, and `non_sequences`; those
-        that are labelled tensors without `dim`. It returns the results.
+        Builds one step. It receives an element of each sequence, the earlier value of each result
+        that has an initial state, and `non_sequences`; labelled tensors lack `dim`. It returns the
+        results.
     sequences : XTensorVariable, tensor_like or list of these, optional
-        Tensors that are stepped through: labelled ones along `dim`, others
-        along their first axis. ``{"input": x, "taps": [-1, 0]}`` gives a step
-        several positions relative to its own. Labelled sequences are at the
-        same position in each step, the first one at which all taps are there.
+        Tensors that are stepped through: labelled ones along `dim`, others along their first axis.
+        ``{"input": x, "taps": [-1, 0]}`` passes a step several positions relative to its own.
+        Labelled sequences are at the same position in each step, beginning with the first at which
+        all taps exist.
     outputs_info : XTensorVariable, tensor_like, None or list of these, optional
-        Initial state of each result. None for a result that no later step
-        reads. ``{"initial": x, "taps": [-2, -1]}`` gives a step several earlier
-        values; those before the first step are `x` along `dim`.
+        Initial state of each result. None for a result that no later step reads. ``{"initial": x,
+        "taps": [-2, -1]}`` passes a step several earlier values; those before the first step are
+        `x` along `dim`.
     non_sequences : XTensorVariable, tensor_like or list of these, optional
         Further arguments of `fn`, the same in each step.
     n_steps : int or scalar tensor, optional
         Number of steps; by default the length of the sequences, or, without
         any, that of `dim`.
     dim : str or Dim
-        The dimension of the steps, which the results have in front.
+        The dimension of the steps, which is the first dimension of the results.
     truncate_gradient : int
         Number of last steps through which the gradient passes; -1 for all.
     go_backwards : bool
@@ -84,7 +84,7 @@ def scan(
     ------
     ValueError
         If a sequence lacks `dim`, if sequences have different coordinates
-        along it, and if a result has other dimensions than its initial state.
+        along it, and if the dimensions of a result differ from those of its initial state.
 
     See Also
     --------

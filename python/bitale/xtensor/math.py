@@ -1,6 +1,6 @@
-"""Elementwise functions of labelled tensors, which are those of bitale.tensor by name, and functions along dimensions.
+"""Elementwise functions of labelled tensors, with the names of those in bitale.tensor, and functions along dimensions.
 
-Operands meet by the names of their dimensions: the result has those of all of them, in the order in which they appear."""
+Operands are aligned by the names of their dimensions: the result has the dimensions of all of them, in the order in which they appear."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ELEMENTWISE = (
 
 
 def labelled(name: str, function: Callable[..., Any]) -> Callable[..., XTensorVariable]:
-    """The function of labelled tensors that an elementwise function of tensors is.
+    """The elementwise function of tensors as a function of labelled tensors.
 
     Parameters
     ----------
@@ -46,8 +46,7 @@ def labelled(name: str, function: Callable[..., Any]) -> Callable[..., XTensorVa
     Returns
     -------
     callable
-        The function. Its operands are labelled tensors, scalars, and xarray's
-        arrays.
+        The function. Its operands are labelled tensors, scalars, and xarray arrays.
     """
 
     def of_labelled(*operands: Any, **keywords: Any) -> XTensorVariable:

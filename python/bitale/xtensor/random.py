@@ -1,7 +1,6 @@
-"""Random variables with labelled parameters, which meet by names: ``normal(mu, sigma, extra_dims={"draw": 100})``.
+"""Random variables with labelled parameters, which are aligned by name: ``normal(mu, sigma, extra_dims={"draw": 100})``.
 
-A draw has the dimensions of ``extra_dims``, then those of the parameters, then its core dimensions. Core dimensions are those along which a
-distribution of vectors has its parameters and draws. Draws are those of bitale.tensor.random, whose generators these functions take."""
+A draw has the dimensions of ``extra_dims``, then those of the parameters, then its core dimensions. Core dimensions are the dimensions of vectors in multivariate distributions. Draws are those of bitale.tensor.random, whose generators these functions take."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def _parameters(
 
 
 def draw_function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of labelled parameters that a distribution of bitale.tensor.random is.
+    """The distribution of bitale.tensor.random as a function of labelled parameters.
 
     Parameters
     ----------

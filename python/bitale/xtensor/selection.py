@@ -1,6 +1,6 @@
 """Selection of parts of labelled tensors: by positions (isel, head, tail, thin) and by labels (sel, loc).
 
-Labels are looked up in the coordinates while the expression is built, so a selection by labels is one by positions."""
+Labels are looked up in the coordinates while the expression is built, so a selection by labels becomes one by positions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def isel(
     ValueError
         For a name that is not there.
     IndexError
-        For what is no index, and positions that are known to be out of range.
+        For anything that is not an index, and positions known to be out of range.
 
     Examples
     --------
@@ -103,10 +103,9 @@ def sel(
         positions if it has several), a slice from one label to another, which
         is included, a list of labels, or labelled constants.
     method : str, optional
-        'nearest', 'pad' or 'backfill': which label to take for one that is not
-        there.
+        'nearest', 'pad' or 'backfill': which label to use for one that does not exist.
     tolerance : float, optional
-        How far that label may be.
+        Maximum distance of that label.
     drop : bool
         Accepted for compatibility with xarray.
     **indexers_kwargs : object
@@ -120,10 +119,10 @@ def sel(
     Raises
     ------
     KeyError
-        For a label that is not there; the error says which is near.
+        For a label that does not exist; the error names a similar one.
     ValueError
-        For a dimension that is not there, or has no coordinates, and for
-        ``method=`` where coordinates neither ascend nor descend.
+        For a dimension that does not exist or has no coordinates, and for ``method=`` if
+        coordinates are not monotonic.
 
     See Also
     --------

@@ -44,7 +44,7 @@ def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> XTensorVariable
     Raises
     ------
     ValueError
-        For a name that is not there or repeated, or if one is left out.
+        For a name that does not exist or is repeated, or if one is omitted.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> XTensorVariable
 
 
 def squeeze(x: Any, dim: Any = None) -> XTensorVariable:
-    """Drop dimensions of length 1: those that are named, else all whose length is statically 1."""
+    """Drop dimensions of length 1: those that are named, or all whose static length is 1."""
     return _core.xtensor_operand(x)._squeeze(dim)
 
 
@@ -77,8 +77,8 @@ def expand_dims(
     x : XTensorVariable
         The tensor.
     dim : str, Dim, sequence or dict, optional
-        The new dimensions. A dict has the length of each, an integer or a
-        scalar, or its labels, which become its coordinates.
+        The new dimensions. A dict gives the length of each, an integer or a scalar, or its labels,
+        which become its coordinates.
     axis : int or sequence of int, optional
         Positions of the new dimensions in the result; by default in front.
     **dim_kwargs : object
@@ -92,7 +92,7 @@ def expand_dims(
     Raises
     ------
     ValueError
-        For a dimension that `x` has, or another number of positions.
+        For a dimension that `x` already has, or a different number of positions.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def expand_dims(
 
 
 def rename(x: Any, /, name_dict: Mapping[str, Any] | None = None, **names: Any) -> XTensorVariable:
-    """Give dimensions other names.
+    """Rename dimensions.
 
     Parameters
     ----------
@@ -148,8 +148,7 @@ def rename(x: Any, /, name_dict: Mapping[str, Any] | None = None, **names: Any) 
     Raises
     ------
     ValueError
-        For a name that is not there, and if two dimensions would have one
-        name.
+        For a name that does not exist, and if two dimensions would have the same name.
     """
     return _core.xtensor_operand(x)._rename(dict(either(name_dict, names, "rename")))
 
@@ -157,15 +156,14 @@ def rename(x: Any, /, name_dict: Mapping[str, Any] | None = None, **names: Any) 
 def stack(
     x: Any, /, dim: Mapping[str, Any] | None = None, create_index: bool | None = False, **dims: Any
 ) -> XTensorVariable:
-    """Make one dimension of several.
+    """Combine several dimensions into one.
 
     Parameters
     ----------
     x : XTensorVariable
         The tensor.
     dim : dict, optional
-        New dimensions, and the dimensions that each is made of. They come
-        last.
+        New dimensions, and the dimensions that each of them combines. They come last.
     create_index : bool, optional
         Whether a new dimension has coordinates: a pandas.MultiIndex of the
         labels of its parts, or of positions along those that have none. None:
@@ -183,8 +181,7 @@ def stack(
     ValueError
         For a name that is not there.
     NotImplementedError
-        For ``create_index=True`` where pandas is not installed, or a length is
-        not known.
+        For ``create_index=True`` if pandas is not installed, or a length is not known.
 
     Examples
     --------
@@ -204,19 +201,18 @@ def stack(
 
 
 def unstack(x: Any, /, dim: Any = None, **dims: Mapping[str, Any]) -> XTensorVariable:
-    """Make several dimensions of one.
+    """Split one dimension into several.
 
     Parameters
     ----------
     x : XTensorVariable
         The tensor.
     dim : dict, str or sequence of str, optional
-        Dimensions, and for each a dict of the new ones and their lengths: an
-        integer, a scalar, None for one that follows from the others, or
-        labels, which become coordinates. They come last. Names alone are of
-        dimensions whose coordinates are a pandas.MultiIndex: each level
-        becomes a dimension, and what has no position nan. By default all
-        such dimensions.
+        Dimensions, and for each a dict of the new ones and their lengths: an integer, a scalar,
+        None for one that follows from the others, or labels, which become coordinates. They come
+        last. Names without a dict stand for dimensions whose coordinates are a pandas.MultiIndex:
+        each level becomes a dimension, and missing combinations become nan. By default all such
+        dimensions.
     **dims : dict
         The dict as keywords.
 
@@ -228,7 +224,7 @@ def unstack(x: Any, /, dim: Any = None, **dims: Mapping[str, Any]) -> XTensorVar
     Raises
     ------
     ValueError
-        For a name that is not there, and lengths that do not fit.
+        For a name that does not exist, and lengths that do not match.
     """
     out = _core.xtensor_operand(x)
     given = either(dim, dims, "unstack")
@@ -253,8 +249,8 @@ def concat(xtensors: Sequence[Any], dim: Any) -> XTensorVariable:
         The tensors. Along dimensions that only some of them have, the others
         are repeated.
     dim : str or Dim
-        The dimension to join along. A tensor that lacks it counts as one
-        position. A Dim may have the coordinates of the result.
+        The dimension to join along. A tensor that lacks it contributes one position. A Dim may have
+        the coordinates of the result.
 
     Returns
     -------
@@ -306,14 +302,14 @@ def zeros_like(x: Any, dtype: Any = None) -> XTensorVariable:
 def assign_coords(
     x: Any, /, coords: Mapping[str, Any] | None = None, **coords_kwargs: Any
 ) -> XTensorVariable:
-    """The tensor with labels for the positions along dimensions; None takes labels away."""
+    """The tensor with labels for the positions along dimensions; None removes labels."""
     return _core.xtensor_operand(x)._assign_coords(
         dict(either(coords, coords_kwargs, "assign_coords"))
     )
 
 
 def drop_coords(x: Any, dim: Any = None) -> XTensorVariable:
-    """The tensor without labels along dimensions, by default along all: then it goes with others of the same lengths."""
+    """The tensor without labels along dimensions, by default along all; it can then be combined with others of the same lengths."""
     out = _core.xtensor_operand(x)
     names = out.dims if dim is None else [each.name for each in _core.xtensor_dims(dim)]
     return out._assign_coords(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Types of labelled tensors, and the variables that are made from values: constants, shared variables, xarray's arrays."""
+"""Types of labelled tensors, and variables made from values: constants, shared variables, xarray arrays."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ class XTensorType:
     dims : str, Dim or sequence of them
         The dimensions.
     shape : sequence of int or None, optional
-        The lengths that are known, in the order of `dims`. By default those
-        that the Dim objects have.
+        The known lengths, in the order of `dims`. By default those of the Dim objects.
     name : str, optional
         Name of the type.
 
@@ -194,12 +193,11 @@ def xtensor_constant(x: Any, name: str | None = None, dims: Any = None) -> XTens
     Parameters
     ----------
     x : array_like or xarray.DataArray
-        The values. One of xarray's has its dimensions and their coordinates;
-        other coordinates are left out.
+        The values. A DataArray keeps its dimensions and their coordinates; other coordinates are dropped.
     name : str, optional
         Name of the constant.
     dims : str, Dim or sequence of them, optional
-        The dimensions of an array, or those that one of xarray's must have.
+        The dimensions of an array, or those that a DataArray must have.
 
     Returns
     -------
@@ -211,7 +209,7 @@ def xtensor_constant(x: Any, name: str | None = None, dims: Any = None) -> XTens
     TypeError
         For an array with dimensions, but without names for them.
     ValueError
-        For other dimensions than those of `x`.
+        If they differ from the dimensions of `x`.
 
     See Also
     --------
@@ -260,7 +258,7 @@ def xtensor_shared(
     strict: bool = False,
     borrow: bool = False,
 ) -> XTensorVariable:
-    """Make a labelled shared variable, whose value is kept between calls.
+    """Make a labelled shared variable, whose value persists between calls.
 
     Parameters
     ----------
@@ -269,8 +267,8 @@ def xtensor_shared(
     name : str, optional
         Name of the variable.
     shape : sequence of int or None, optional
-        Lengths that later values keep. By default those along dimensions with
-        coordinates or a declared length.
+        Lengths that later values must have. By default those along dimensions with coordinates or a
+        declared length.
     dims : str, Dim or sequence of them, optional
         The dimensions.
     strict : bool
@@ -314,10 +312,10 @@ def as_xtensor(x: Any, dims: Any = None, *, name: str | None = None) -> XTensorV
     Parameters
     ----------
     x : XTensorVariable, TensorVariable, array_like or xarray.DataArray
-        What to convert.
+        The value to convert.
     dims : str, Dim or sequence of them, optional
-        Names for the dimensions of a tensor or an array. Of a labelled tensor,
-        the dimensions that it must have, in this order.
+        Names for the dimensions of a tensor or an array. For a labelled tensor, the dimensions that
+        it must have, in this order.
     name : str, optional
         Name of a constant.
 
@@ -370,10 +368,10 @@ def as_xtensor(x: Any, dims: Any = None, *, name: str | None = None) -> XTensorV
 
 
 def tensor_from_xtensor(x: Any) -> TensorVariable:
-    """The tensor of a labelled one: its `values`."""
+    """The tensor behind a labelled one: its `values`."""
     return as_xtensor(x).values
 
 
 def xtensor_from_tensor(x: Any, dims: Any, name: str | None = None) -> XTensorVariable:
-    """A tensor with names for its dimensions, as `as_xtensor` gives it."""
+    """A tensor with names for its dimensions, as returned by `as_xtensor`."""
     return as_xtensor(x, dims, name=name)

@@ -50,8 +50,8 @@ def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> Gro
     Raises
     ------
     ValueError
-        For a dimension that is not there or has no coordinates, and for
-        another number of labels than positions.
+        For a dimension that does not exist or has no coordinates, and if the number of labels
+        differs from that of positions.
     NotImplementedError
         For labels that are computed when a function is called.
 
@@ -103,8 +103,7 @@ def rolling(
     dim : dict, optional
         The dimension, and the number of positions of a window.
     min_periods : int, optional
-        How many elements that are not nan a window needs; by default as many
-        as it has positions.
+        Minimum number of non-nan elements in a window; by default all its positions.
     center : bool
         Whether a window has its position in the middle, rather than at the
         end.
@@ -136,10 +135,9 @@ def shift(
     x : XTensorVariable
         The tensor.
     shifts : dict, optional
-        By how many positions, for each dimension.
+        Number of positions, for each dimension.
     fill_value : scalar, optional
-        What is put where no element is; by default nan, and integers become
-        floats.
+        Value for positions without an element; by default nan, and integers become floats.
     **shifts_kwargs : int
         The dict as keywords.
 
@@ -157,7 +155,7 @@ def shift(
 def roll(
     x: Any, /, shifts: Mapping[str, int] | None = None, **shifts_kwargs: int
 ) -> XTensorVariable:
-    """The elements moved in a circle along dimensions, whose coordinates stay."""
+    """The elements shifted cyclically along dimensions, whose coordinates stay."""
     out = _core.xtensor_operand(x)
     for name, periods in either(shifts, shifts_kwargs, "roll").items():
         out = _core.xtensor_roll(out, name, _whole(periods, "roll"))
@@ -191,7 +189,7 @@ def interp(
     Returns
     -------
     XTensorVariable
-        The values; nan outside of the coordinates.
+        The values; nan outside the coordinates.
 
     Raises
     ------

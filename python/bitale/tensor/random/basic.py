@@ -1,9 +1,10 @@
 """Distributions as functions: ``next_rng, x = normal(0, 1, size=3, rng=rng, return_next_rng=True)``.
 
-Parameters broadcast against each other, and to size where it is given. Without return_next_rng a function gives the
-draw alone; without rng it makes a shared generator with a seed of the system and a default update. A method of a
-generator (``rng.normal(...)``) always returns both. Unless the notes of a distribution tell otherwise, draws are those
-of numpy.random.Generator, bit by bit.
+Parameters broadcast against each other, and to size if it is given. Without return_next_rng a
+function returns only the draw; without rng it creates a shared generator with a seed from the
+system and a default update. A method of a generator (``rng.normal(...)``) always returns both.
+Unless the notes of a distribution say otherwise, draws equal those of numpy.random.Generator to the
+last bit.
 """
 
 from __future__ import annotations
@@ -234,7 +235,7 @@ def gamma(
     """Draw from the gamma distribution.
 
     shape: Shape, non-negative.
-    rate: Rate, the inverse of the scale; either of both is given.
+    rate: Rate, the inverse of the scale; give one of the two.
     scale: Scale, non-negative.
     The mean is ``shape * scale``.
     """
@@ -255,7 +256,7 @@ def integers(
 ) -> TensorVariable:
     """Draw integers from a discrete uniform distribution.
 
-    low: Lower end, included; or the upper end, with a lower end of 0, where `high` is None.
+    low: Lower end, included; if `high` is None, this is the upper end, and the lower end is 0.
     high: Upper end, not included.
     """
     low, high = (0, low) if high is None else (low, high)
@@ -274,7 +275,7 @@ def multivariate_normal(
 
     mean: Mean vectors.
     cov: Covariance matrices.
-    method: Factorisation of the covariance: 'cholesky', or 'svd' and 'eigh', which also take matrices of which some eigenvalues are 0.
+    method: Factorisation of the covariance: 'cholesky', or 'svd' and 'eigh', which also accept matrices with zero eigenvalues.
     The draws are ``mean + A @ z`` with standard normal z and ``A @ A.T == cov``. LinAlgError is raised at run time for matrices without such a factor.
     """
     if method not in ("cholesky", "svd", "eigh"):

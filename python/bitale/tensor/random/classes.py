@@ -1,5 +1,5 @@
 """PyTensor's classes of random variables: `isinstance(node.op, NormalRV)` asks for draws of a distribution, and `NormalRV()(0, 1, size=3)`
-draws. What one's own class would say by arguments (name, ndim_supp, signature) is said by a subclass of RandomVariable."""
+draws. For your own distribution, derive from RandomVariable instead of passing arguments (name, ndim_supp, signature)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distributions of one's own: compositions of draws, inverses of distribution functions, and functions of NumPy's generators."""
+"""Custom distributions: compositions of draws, inverse distribution functions, and functions of NumPy's generators."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _lengths(size: Any, parameters: Any) -> Any:
 
 
 class Draws:
-    """What a composition draws from: its methods are the distributions (``draws.normal(0, 1, size=3)``), one after the other."""
+    """The source of draws in a composition: its methods are the distributions (``draws.normal(0, 1, size=3)``), which draw one after another."""
 
     def __init__(self, source: Any):
         self._source = source
@@ -67,14 +67,13 @@ class Draws:
 
 
 def distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
-    """Make a distribution of a function that composes draws.
+    """Make a distribution from a function that composes draws.
 
     Parameters
     ----------
     make : callable
-        ``make(draws, *parameters, size=None)`` builds an expression of what it
-        draws; `size` is a list of symbolic lengths, or None where it is not
-        given.
+        ``make(draws, *parameters, size=None)`` builds an expression from draws; `size` is a list of
+        symbolic lengths, or None if it is not given.
 
     Returns
     -------
@@ -104,7 +103,7 @@ def distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
 
 
 def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a distribution of its inverse distribution function.
+    """Make a distribution from its inverse distribution function.
 
     Parameters
     ----------
@@ -193,9 +192,9 @@ class RandomVariable(RNGConsumerOp):
     name : str, optional
         Name of the distribution; by default that of the class.
     ndim_supp : int, optional
-        How many dimensions a draw has, in place of a signature.
+        Number of dimensions of a draw, instead of a signature.
     ndims_params : sequence of int, optional
-        How many dimensions each parameter has, in place of a signature.
+        Number of dimensions of each parameter, instead of a signature.
     dtype : str, optional
         Dtype of the draws; by default that of the class.
     inplace : bool, optional

@@ -57,7 +57,7 @@ def shared_rng(
     value : numpy.random.Generator or Stream, optional
         Generator whose state is copied.
     seed : object
-        Seed of a new generator, where `value` is not given.
+        Seed of a new generator, if `value` is not given.
     name : str, optional
         Name of the variable.
     borrow : bool

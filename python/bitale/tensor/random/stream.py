@@ -1,4 +1,4 @@
-"""RandomStream: draws without naming generators. Each has its own, seeded from the stream's seed."""
+"""RandomStream: draws without explicit generators. Each draw has its own, seeded from the seed of the stream."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bitale.tensor.random.variable import shared_rng
 class RandomStream:
     """Source of draws that are drawn anew in each call of a function.
 
-    ``stream = RandomStream(1); x = stream.normal(0, 1, size=3)``. Each draw has a
-    counter-based stream of its own (`bitale.random.stream`), whose key is of a
-    child of ``numpy.random.SeedSequence(seed)``.
+    ``stream = RandomStream(1); x = stream.normal(0, 1, size=3)``. Each draw has its own
+    counter-based stream (`bitale.random.stream`), whose key comes from a child of
+    ``numpy.random.SeedSequence(seed)``.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class RandomStream:
     namespace : module or sequence of objects, optional
         Where to find more functions that take `rng` and `return_next_rng`.
     rng_ctor : callable
-        Makes a generator of a SeedSequence; with ``numpy.random.default_rng``
+        Makes a generator from a SeedSequence; with ``numpy.random.default_rng``
         the draws are those of PyTensor's RandomStream with the same seed.
     """
 
@@ -58,7 +58,7 @@ class RandomStream:
         return list(self.state_updates)
 
     def seed(self, seed: Any = None) -> None:
-        """Seeds all generators anew: from seed, or from the one that the stream began with."""
+        """Reseeds all generators, from seed or from the initial seed of the stream."""
         self.gen_seedgen = np.random.SeedSequence(
             self.default_instance_seed if seed is None else seed
         )
@@ -68,7 +68,7 @@ class RandomStream:
             rng.set_value(self.rng_ctor(child))
 
     def gen(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """A draw by a function that takes rng and return_next_rng, from a generator of its own."""
+        """A draw by a function that takes rng and return_next_rng, from a separate generator."""
         if "rng" in kwargs:
             raise ValueError("RandomStream: gen takes no rng: the stream supplies it")
         (child,) = self.gen_seedgen.spawn(1)

@@ -1,4 +1,4 @@
-"""Shapes of draws: how the parameters and the size of a distribution meet. Names are those of pytensor.tensor.random.utils."""
+"""Shapes of draws: how the parameters and the size of a distribution are combined. Names are those of pytensor.tensor.random.utils."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def get_vector_length(vector: Any) -> int:
 
 
 def normalize_size_param(shape: Any) -> Variable:
-    """Make a variable of the size of a draw.
+    """Convert the size of a draw to a variable.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def normalize_size_param(shape: Any) -> Variable:
     Raises
     ------
     TypeError
-        For what is no size.
+        For anything that is not a size.
     ValueError
         For a vector of unknown length.
 
@@ -93,7 +93,7 @@ def len_or_none(shape: Any) -> int | None:
 def explicit_expand_dims(
     params: Sequence[Any], ndim_params: Sequence[int], size_length: int | None = None
 ) -> list[Any]:
-    """Give parameters the batch dimensions that they lack, with the length 1.
+    """Add missing batch dimensions of length 1 to parameters.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def explicit_expand_dims(
     ndim_params : sequence of int
         How many core dimensions each has.
     size_length : int, optional
-        How many batch dimensions all shall have; by default as many as the parameter that has most.
+        Number of batch dimensions of the results; by default the largest number among the parameters.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def params_broadcast_shapes(
     ndims_params : sequence of int
         How many dimensions at the end of each are core dimensions.
     use_pytensor : bool, optional
-        Whether lengths are variables; else integers.
+        Whether lengths are variables; otherwise they are integers.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def supp_shape_from_ref_param_shape(
     dist_params : sequence of TensorVariable
         Parameters.
     param_shapes : sequence of sequence, optional
-        Their shapes, where these are known otherwise.
+        Their shapes, if known from elsewhere.
     ref_param_idx : int
         Which parameter.
 
