@@ -111,7 +111,7 @@ def _require_names(state: Any, function: str) -> None:
         )
     for name in state:
         if not isinstance(name, str):
-            raise TypeError(f"checkpoint.{function}: expected names that are texts, got {name!r}")
+            raise TypeError(f"checkpoint.{function}: expected names that are strings, got {name!r}")
 
 
 def named_leaves(state: Any, function: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -100,7 +100,7 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
     common = [each for each in pieces if each.is_common]
     if count > 1 and len(set(_from_all(digest([step, described], common)))) > 1:
         raise ValueError(
-            "checkpoint.save: expected the same step and state in all processes, but for what arrays of JAX divide, got others: names, "
+            "checkpoint.save: expected the same step and state in all processes, except for divided JAX arrays, got others: names, "
             "dtypes, shapes or values differ (random states of processes of their own are children of one stream, by Stream.fold)"
         )
     own = pieces if index == 0 else [each for each in pieces if not each.is_common]

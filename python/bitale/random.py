@@ -48,7 +48,7 @@ class Stream:
                     f"Stream: {name} is a whole number, got {getattr(self, name)!r}"
                 ) from None
             if not 0 <= value < 1 << bits:
-                raise ValueError(f"Stream: {name} is from 0 up to 2**{bits}, got {value}")
+                raise ValueError(f"Stream: {name} must be from 0 up to 2**{bits}, got {value}")
             object.__setattr__(self, name, value)
 
     def fold(self, number: int) -> Stream:
@@ -124,8 +124,8 @@ def stream(seed: Any = None) -> Stream:
         key = operator.index(seed)
     except TypeError:
         raise TypeError(
-            f"stream: a seed is a whole number, a list of them or a SeedSequence, got {seed!r}"
+            f"stream: a seed must be an integer, a list of integers or a SeedSequence, got {seed!r}"
         ) from None
     if not 0 <= key < 1 << 64:
-        raise ValueError(f"stream: a seed is from 0 up to 2**64, got {key}")
+        raise ValueError(f"stream: a seed must be from 0 up to 2**64, got {key}")
     return Stream(key)

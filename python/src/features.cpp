@@ -310,7 +310,7 @@ void bind_checks(nb::module_& m) {
           "__init__",
           [](CheckStackTrace* self, const std::string& policy) {
             if (policy != "raise" && policy != "warn")
-              throw ValueError(cat("CheckStackTraceFeature: policy is raise or warn, not `", policy, "`"));
+              throw ValueError(cat("CheckStackTraceFeature: policy must be raise or warn, not `", policy, "`"));
             new (self)
                 CheckStackTrace(policy == "raise" ? CheckStackTrace::Policy::Raise : CheckStackTrace::Policy::Warn);
           },

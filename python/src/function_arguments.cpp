@@ -84,14 +84,15 @@ void parse_inputs(nb::handle given, FunctionArguments& out) {
 
 std::optional<std::string> optional_text(nb::handle given, const char* what) {
   if (given.is_none()) return {};
-  if (!PyUnicode_Check(given.ptr())) throw TypeError(cat("function: ", what, " is a text or None, got ", shown(given)));
+  if (!PyUnicode_Check(given.ptr()))
+    throw TypeError(cat("function: ", what, " must be a string or None, got ", shown(given)));
   return nb::cast<std::string>(given);
 }
 
 std::optional<int> thread_count(nb::handle given) {
   if (given.is_none()) return {};
   if (!is_integer_object(given))
-    throw TypeError(cat("function: threads is an integer from 1 to 1024, got ", shown(given)));
+    throw TypeError(cat("function: threads must be an integer from 1 to 1024, got ", shown(given)));
   const Py_ssize_t count = PyNumber_AsSsize_t(given.ptr(), nullptr);  // the library knows the range
   if (count == -1 && PyErr_Occurred()) nb::raise_python_error();
   constexpr Py_ssize_t max = std::numeric_limits<int>::max();
@@ -108,7 +109,7 @@ void refuse_option(const char* name, nb::handle value) {
 std::optional<bool> wants_profile(nb::handle profile) {
   if (PyUnicode_Check(profile.ptr())) return true;
   if (profile.is_none() || PyBool_Check(profile.ptr())) return optional_flag(profile, "function: profile");
-  throw TypeError(cat("function: profile is True, False, None or a text, got ", shown(profile)));
+  throw TypeError(cat("function: profile must be True, False, None or a string, got ", shown(profile)));
 }
 
 FunctionArguments parse_arguments(const GivenArguments& given) {

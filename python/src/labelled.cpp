@@ -342,7 +342,7 @@ void bind_dims(nb::module_& m) {
   cls.def(
          "__init__",
          [](Dim* self, Any name, std::optional<std::int64_t> length, Any coords) {
-           if (!is_text(name)) throw TypeError(cat("Dim: expected a text as the name, got ", shown(name)));
+           if (!is_text(name)) throw TypeError(cat("Dim: expected a string as the name, got ", shown(name)));
            new (self) Dim(nb::cast<std::string>(name), length, as_coordinates(coords));
          },
          "name"_a.none(), "length"_a = nb::none(), "coords"_a = nb::none())

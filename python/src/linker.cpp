@@ -178,7 +178,7 @@ template <class Python, class Function>
 nb::object python_function(const Function& function) {
   if (!function) return nb::none();
   auto* python = function.template target<Python>();
-  if (!python) throw NotImplementedError("pickling: a linker with a wrapper that is no Python function");
+  if (!python) throw NotImplementedError("pickling: a linker with a wrapper that is not a Python function");
   return *python->function;
 }
 

@@ -50,8 +50,8 @@ std::optional<std::vector<std::string>> property_names(nb::handle object) {
 nb::object property(nb::handle object, const std::string& name) {
   const nb::object value = nb::getattr(object, name.c_str(), nb::handle());
   if (!value.is_valid())
-    throw TypeError(
-        cat(qualified_name(object), ".__props__ names `", name, "`, which the object has not: set it in __init__"));
+    throw TypeError(cat(qualified_name(object), ".__props__ names `", name,
+                        "`, which the object does not have: set it in __init__"));
   return value;
 }
 
@@ -176,7 +176,7 @@ nb::list empty_cells(std::size_t count) {
 Array stored_value(nb::object stored, const TensorType& type, const auto& what) {
   const bool is_array = is_ndarray(stored), is_ours = is_array && is_only_holder(stored);
   if (!is_array && !is_numpy_scalar(stored) && !PyFloat_Check(stored.ptr()) && !PyLong_Check(stored.ptr()))
-    throw TypeError(cat(what(), " is no array: expected ", type.str(), ", got ", shown(stored)));
+    throw TypeError(cat(what(), " is not an array: expected ", type.str(), ", got ", shown(stored)));
   // A Python number has no dtype of its own.
   const bool is_number = !is_array && (PyFloat_CheckExact(stored.ptr()) || PyLong_Check(stored.ptr()));
   Array value = is_number ? value_for(type, stored, Downcast::Never) : array_from(stored, Share::Borrow);
@@ -315,8 +315,8 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
       for (auto& list : *map) fits = fits && std::all_of(list.begin(), list.end(), has);
       if (!fits)
         throw ValueError(cat(qualified_name(object()), ".", called,
-                             " names an output or an input that the node has not: ", "it has ", inputs, " inputs and ",
-                             outputs, " outputs"));
+                             " names an output or an input that the node does not have: ", "it has ", inputs,
+                             " inputs and ", outputs, " outputs"));
     }
   }
 

@@ -259,7 +259,7 @@ struct PythonSource {
 Role role_of(const std::string& role) {
   if (role == "first") return Role::first;
   if (role == "last") return Role::last;
-  throw ValueError(cat("optdb: a role is \"first\" or \"last\", not \"", role, "\""));
+  throw ValueError(cat("optdb: a role must be \"first\" or \"last\", not \"", role, "\""));
 }
 
 void add(const std::optional<std::string>& phase, const std::string& name, double position,

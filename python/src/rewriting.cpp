@@ -136,7 +136,7 @@ RuleObject RuleObject::of(std::shared_ptr<const Rule> rule) {
 }
 
 Rule& RuleObject::declare_with(Rules& rules, const std::vector<std::string>& more) const {
-  if (!declare) throw ValueError(cat("rule ", name, ": only rules that `equation` has made can be declared anew"));
+  if (!declare) throw ValueError(cat("rule ", name, ": only rules made by `equation` can be declared again"));
   Rule& rule = declare(rules).doc(doc);
   for (auto* list : {&tags, &more})
     for (auto& tag : *list)

@@ -232,7 +232,7 @@ void bind_types(nb::module_& m) {
           [](const Type& self, const Any& name, Any shape) {
             if (!name.is_none() && !PyUnicode_Check(name.ptr()))
               throw TypeError(
-                  cat("expected a name, which is a text, got ", shown(name),
+                  cat("expected a name, which is a string, got ", shown(name),
                       ": a type makes variables without values. A length goes into shape=(3,), a value into "
                       "bitale.shared(value) or pt.constant(value)"));
             return make_variable(shape.is_none() ? self : with_shape(self, shape),

@@ -304,7 +304,7 @@ void Function::Impl::run_some(std::span<const View> values, std::span<const int>
     if (output < 0 || output >= int(output_count))
       throw IndexError(cat(name.empty() ? "function" : name, ": there is no output ", output, " among ", output_count));
     if (std::find(wanted.begin(), wanted.end(), output) != wanted.end())
-      throw ValueError(cat(name.empty() ? "function" : name, ": output ", output, " is asked for twice"));
+      throw ValueError(cat(name.empty() ? "function" : name, ": output ", output, " is requested twice"));
     wanted.push_back(output);
   }
   for (std::size_t k = 0; k < updated.size(); ++k) wanted.push_back(int(output_count + k));

@@ -19,7 +19,7 @@ OnUnusedInput on_unused_input_named(std::string_view text) {
   if (text == "raise") return OnUnusedInput::Raise;
   if (text == "warn") return OnUnusedInput::Warn;
   if (text == "ignore") return OnUnusedInput::Ignore;
-  throw ValueError(cat("on_unused_input is raise, warn or ignore, not `", text, "`"));
+  throw ValueError(cat("on_unused_input must be raise, warn or ignore, not `", text, "`"));
 }
 
 namespace {
@@ -148,7 +148,7 @@ void check_unused(const Variables& given_inputs, const Variables& inputs, const 
 int thread_count(std::optional<int> wanted) {
   const std::int64_t count = wanted ? *wanted : config::get_int("num_threads");
   if (count >= 1 && count <= max_threads) return int(count);
-  throw ValueError(cat("function: threads is an integer from 1 to ", max_threads, ", got ", count));
+  throw ValueError(cat("function: threads must be an integer from 1 to ", max_threads, ", got ", count));
 }
 
 }  // namespace

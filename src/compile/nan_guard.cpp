@@ -40,7 +40,7 @@ class NanGuard {
     if (options_.action == "pdb" && !options_.report)
       throw ValueError("NanGuardMode: the action pdb exists in Python only; use raise or warn");
     if (options_.action != "raise" && options_.action != "warn" && options_.action != "pdb")
-      throw ValueError(cat("NanGuardMode: action is raise, warn or pdb, not `", options_.action, "`"));
+      throw ValueError(cat("NanGuardMode: action must be raise, warn or pdb, not `", options_.action, "`"));
   }
 
   // What is wrong with the value; "" if it passes.

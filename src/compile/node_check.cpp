@@ -68,7 +68,7 @@ std::shared_ptr<const CompiledNode> compiled_node(const Apply& node, const std::
 void require_valid(const Variable& variable, const Array& value, const DebugChecks& checks, const std::string& source) {
   const TensorType* type = as_tensor(variable.type());
   const auto refuse = [&](std::string what, std::string hint) {
-    throw InvalidValueError(variable, value, cat(source, " is no value of its type: ", what), std::move(hint));
+    throw InvalidValueError(variable, value, cat(source, " is not a value of its type: ", what), std::move(hint));
   };
   if (!type) {
     if (!variable.type()->is_valid_value(value)) refuse(cat("expected a ", variable.type()->str()), "");

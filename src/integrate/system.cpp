@@ -67,7 +67,7 @@ OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
     : y_(y0.type(), "y"), t_(tensor_type(y0.dtype(), Dims{}), "t") {
   const TestValuesOff none_are_known;
   slope_ = f(y_, t_);
-  if (!slope_.defined()) throw TypeError("odeint: the function of the derivative gives nothing");
+  if (!slope_.defined()) throw TypeError("odeint: the function of the derivative returns nothing");
   require_fit(slope_, y0);
   // What is known of the derivative's lengths holds for y.
   const Variable y(tensor_type(y0.dtype(), common_shape(y_, slope_)), "y");

@@ -169,8 +169,8 @@ Schedule warmup_cosine_decay_schedule(const Setting& init_value, const Setting& 
 Schedule join_schedules(std::vector<Schedule> schedules, std::vector<Setting> boundaries) {
   constexpr const char* name = "join_schedules";
   if (schedules.size() != boundaries.size() + 1)
-    throw ValueError(cat(name, ": expected one boundary less than schedules, got ", schedules.size(), " schedules and ",
-                         boundaries.size(), " boundaries"));
+    throw ValueError(cat(name, ": expected one boundary fewer than schedules, got ", schedules.size(),
+                         " schedules and ", boundaries.size(), " boundaries"));
   for (const Setting& each : boundaries) check(name, {{"a boundary", each}});
   return Schedule(
       [=](const Variable& step) {

@@ -220,7 +220,8 @@ class Verifier {
   }
   void verify(const Next& s) {
     const auto state = states_.find(s.var.payload());
-    if (state == states_.end()) fail(cat("v", s.var.payload(), " is no state of the loop it has a next value in"));
+    if (state == states_.end())
+      fail(cat("v", s.var.payload(), " is not a state of the loop in which it has a next value"));
     ++state->second;
     check(s.value);
     if (s.value.dtype() != s.var.dtype()) fail("a next value of the wrong dtype");

@@ -85,7 +85,7 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
 const std::vector<std::int64_t>& Cholesky::order() const {
   if (!matrix_.pattern().is_static())
     throw NotImplementedError(
-        "sparse: cholesky: the order of elimination is known in a call only, for a pattern that is given there");
+        "sparse: cholesky: the elimination order is known only in a call, because the pattern comes with the call");
   return order_;
 }
 

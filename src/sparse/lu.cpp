@@ -75,7 +75,7 @@ const std::vector<std::int64_t>& Lu::column_order() const {
   if (complex_) return complex_->factors.column_order();
   if (!matrix_.pattern().is_static())
     throw NotImplementedError(
-        "sparse: lu: the order of elimination is known in a call only, for a pattern that is given there");
+        "sparse: lu: the elimination order is known only in a call, because the pattern comes with the call");
   return order_;
 }
 

@@ -77,7 +77,7 @@ std::string element_literal(DType dtype, const void* at) {
       std::memcpy(&value, at, sizeof value);
       return std::is_signed_v<T> ? std::to_string(std::int64_t(value)) : std::to_string(std::uint64_t(value));
     } else {
-      throw InternalError("stablehlo: a float is no integer literal");
+      throw InternalError("stablehlo: a float is not an integer literal");
     }
   });
 }

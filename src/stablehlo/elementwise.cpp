@@ -287,7 +287,7 @@ TensorValue Builder::lower_node(Expr expr, std::span<const TensorValue> argument
     }
     default: break;
   }
-  throw InternalError(cat("stablehlo: an element can't be said by ", program::code_name(code)));
+  throw InternalError(cat("stablehlo: an element can't be expressed by ", program::code_name(code)));
 }
 
 }  // namespace bitale::stablehlo

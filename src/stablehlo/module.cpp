@@ -102,7 +102,7 @@ class NodeLowering final : public TensorLowering {
   void choose(int condition, const Side& then, const Side& otherwise) override;
   void express(const Variables& outputs) override { writer_.write_formula(node_, outputs, values_); }
   void refuse(std::string_view why) override {
-    throw NotImplementedError(cat(node_.op().label(), " can't be said in StableHLO: ", why));
+    throw NotImplementedError(cat(node_.op().label(), " can't be expressed in StableHLO: ", why));
   }
 
  private:

@@ -147,7 +147,7 @@ std::string label_text(const Label& label) {
 }
 
 Dim::Dim(std::string name) : name_(std::move(name)) {
-  if (name_.empty()) throw ValueError("xtensor: expected the name of a dimension, got an empty text");
+  if (name_.empty()) throw ValueError("xtensor: expected the name of a dimension, got an empty string");
 }
 
 Dim::Dim(std::string name, std::optional<std::int64_t> length, CoordinatesRef coordinates) : Dim(std::move(name)) {

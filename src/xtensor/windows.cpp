@@ -136,7 +136,7 @@ XVariable roll(const XOperand& given, const std::string& dim, std::int64_t perio
 
 XVariable diff(const XOperand& given, const std::string& dim, std::int64_t n, bool is_upper) {
   const LocationScope here(given.where);
-  if (n < 0) throw ValueError(cat("diff: expected how often differences are taken, at least 0, got ", n));
+  if (n < 0) throw ValueError(cat("diff: expected a number of differences, at least 0, got ", n));
   XVariable x = given.variable;
   x.axis(dim, "diff");
   for (std::int64_t i = 0; i < n; ++i) {

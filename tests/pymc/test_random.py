@@ -320,7 +320,7 @@ def test_parameters_that_pymc_rejects():
             for values in bad:
                 with pytest.raises(error):
                     print(name, f(*values))
-    with pytest.warns(UserWarning, match="its adjacency matrix is no constant"):
+    with pytest.warns(UserWarning, match="its adjacency matrix is not a constant"):
         f = pm.compile([w], pm.CAR.dist(np.zeros(9), w, 0.5, 2.0), random_seed=3, mode="BITALE")
     found = f(AREAS)
     np.testing.assert_allclose(

@@ -106,7 +106,7 @@ def test_other_values_are_refused(tmp_path):
     for state in ([1], None, "x", {"x"}):
         with pytest.raises(TypeError, match="checkpoint.save: expected a dict of values by name"):
             checkpoint.save(tmp_path, 1, state)
-    with pytest.raises(TypeError, match="names that are texts, got 3"):
+    with pytest.raises(TypeError, match="names that are strings, got 3"):
         checkpoint.save(tmp_path, 0, {3: 1.0})
     assert os.listdir(tmp_path) == []
 

@@ -184,7 +184,7 @@ def test_value_dependent_shapes_are_rejected_by_name():
     x = pt.dvector("x")
     with pytest.raises(
         NotImplementedError,
-        match="Nonzero can't be said in StableHLO: only values tell .* pad to it",
+        match="Nonzero can't be expressed in StableHLO: only values tell .* pad to it",
     ):
         bt.function([x], x[x > 0], mode="JAX")([1.0, -1.0])
     n = pt.lscalar("n")

@@ -116,12 +116,12 @@ class Array:
 
     def __int__(self) -> int:
         if self.dtype.kind == "c":
-            raise TypeError("a complex number is no int")
+            raise TypeError("a complex number is not an int")
         return int(self._scalar("int"))
 
     def __float__(self) -> float:
         if self.dtype.kind == "c":
-            raise TypeError("a complex number is no float")
+            raise TypeError("a complex number is not a float")
         return float(self._scalar("float"))
 
     def __complex__(self) -> complex:

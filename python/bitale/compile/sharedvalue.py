@@ -177,7 +177,7 @@ def shared_constructor(
         )
     if _core.is_data_array(value):
         raise TypeError(
-            "shared: an xarray.DataArray has names and coordinates, which a shared tensor has not: "
+            "shared: an xarray.DataArray has names and coordinates, which a shared tensor does not have: "
             "bitale.xtensor.xtensor_shared(value) keeps them, value.values is the array without them"
         )
     return _core.make_shared(value, name, borrow, shape)

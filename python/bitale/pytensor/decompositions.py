@@ -48,7 +48,7 @@ def _eigvalsh(op: Any, node: Any, *given: Any) -> Any:
 def _lstsq(op: Any, node: Any, x: Any, y: Any, _: Any) -> Any:
     limit = getattr(node.inputs[2], "data", None)
     if limit is None:
-        raise NotConverted("rcond is no constant")
+        raise NotConverted("rcond is not a constant")
     # A negative limit is NumPy's for the precision of the dtype.
     solution: Any
     solution, residuals, rank, singular = pt.linalg.lstsq(

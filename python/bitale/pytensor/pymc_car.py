@@ -24,7 +24,7 @@ def _adjacency(w: Any) -> Any:
     if sparse.issparse(w):
         return sparse.csr_matrix(w)
     if not all(isinstance(x, Constant) for x in graph_inputs([w])):
-        raise NotConverted("its adjacency matrix is no constant")
+        raise NotConverted("its adjacency matrix is not a constant")
     values = w.eval()
     return sparse.csr_matrix(values.reshape(values.shape[-2:]))
 

@@ -137,7 +137,7 @@ class SparseTensorType:
         import bitale.tensor as pt
 
         if name is not None and not isinstance(name, str):
-            raise TypeError(f"sparse: expected a text as name, got {shown(name)}")
+            raise TypeError(f"sparse: expected a string as name, got {shown(name)}")
         label = name or ""
 
         def part(suffix: str) -> str | None:

@@ -71,7 +71,7 @@ def flatten_index_variables(idx_vars: Sequence[Any]) -> tuple[list[Any], list[An
     ]
     if None in listed:
         raise TypeError(
-            'flatten_index_variables: new dimensions are no part of an index list; x[None] is x.dimshuffle("x", ...)'
+            'flatten_index_variables: new dimensions are not part of an index list; x[None] is x.dimshuffle("x", ...)'
         )
     return listed, flat
 

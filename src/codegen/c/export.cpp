@@ -91,7 +91,7 @@ class ExportEmitter : public Emitter {
     const runtime::RuntimeFunction* row = runtime::find_function(function);
     const std::string definition = row ? portable_definition(*row) : "";
     if (definition.empty())
-      throw NotImplementedError(cat("export: the function calls ", function, ", of which there is no C code yet"));
+      throw NotImplementedError(cat("export: the function calls ", function, ", for which there is no C code yet"));
     for (auto& other : row->needs) declare(std::string(other), "");
     if (!row->widened_from.empty()) declare(std::string(row->widened_from), "");
     support().add(function, definition);

@@ -178,7 +178,7 @@ void Module::add(const std::string& text) {
   if (l.ParseIRInContext(context_.get(), buffer_of(text), &parsed, &message))
     throw InternalError(cat("LLVM rejects hand-written IR: ", take(message), "\n", text));
   set_target(parsed);
-  if (l.LinkModules2(module_.get(), parsed)) throw InternalError("LLVM: two modules do not fit together");  // takes it
+  if (l.LinkModules2(module_.get(), parsed)) throw InternalError("LLVM: two modules are incompatible");  // takes it
 }
 
 void Module::optimise(const std::string& passes) {

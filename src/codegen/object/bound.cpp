@@ -16,11 +16,11 @@ void* bind_argument(void* target, int position, const void* value) {
   if (!machine) throw NotImplementedError("addresses of functions for C are not implemented for this processor");
   const auto size = std::size_t(sysconf(_SC_PAGESIZE));
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw OutOfMemoryError("the system gives no memory for code");
+  if (memory == MAP_FAILED) throw OutOfMemoryError("the system does not provide memory for code");
   machine->write_bound_jump(static_cast<std::uint8_t*>(memory), position, value, target);
   if (mprotect(memory, size, PROT_READ | PROT_EXEC) != 0) {
     munmap(memory, size);
-    throw OutOfMemoryError("the system lets no memory be executed");
+    throw OutOfMemoryError("the system does not allow executable memory");
   }
   __builtin___clear_cache(static_cast<char*>(memory), static_cast<char*>(memory) + size);
   return memory;

@@ -30,9 +30,8 @@ class SpecifyAssumptions final : public Op, public StatesStructure, public Emits
     require_inputs(*this, inputs, 1);
     const Variable& x = inputs[0];
     if (stated_.is_conflict())
-      throw ConflictingAssumptionsError(
-          cat("assume: the statements contradict each other, for the matrix would be both ",
-              join(stated_.contradictions(), ", "), " and not"));
+      throw ConflictingAssumptionsError(cat("assume: the statements contradict each other: the matrix would be both ",
+                                            join(stated_.contradictions(), ", "), " and not"));
     bool of_square = false, of_matrix = false;
     for (const Fact fact : {Fact::Diagonal, Fact::Symmetric, Fact::Orthogonal, Fact::Square})
       of_square |= stated_.is(fact);

@@ -57,7 +57,7 @@ class SolveTridiagonal final : public DecompositionOp, public EmitsTensors {
     to.require(equal(n, to.shape_in(3)[0]), "solve_tridiagonal: the matrix and b have different numbers of rows");
     for (const int i : {0, 2})
       to.require(equal(beside, to.shape_in(i)[0]),
-                 "solve_tridiagonal: the diagonals next to the main one have one element less than it");
+                 "solve_tridiagonal: the diagonals next to the main one have one element fewer than it");
     call_runtime(to, node,
                  {n, to.shape_in(3)[1], InputData{0}, InputData{1}, InputData{2}, OutputData{0, {}, 3},
                   Scratch{node.output().dtype(), n * to.pool().integer(4)}});

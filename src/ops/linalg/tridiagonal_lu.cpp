@@ -115,7 +115,7 @@ class LUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsTensor
     const Expr n = to.shape_in(1)[0];
     for (const int i : {0, 2})
       to.require(equal(less_by(to, n, 1), to.shape_in(i)[0]),
-                 "tridiagonal_lu_factor: the diagonals next to the main one have one element less than it");
+                 "tridiagonal_lu_factor: the diagonals next to the main one have one element fewer than it");
     for (const int i : {0, 1, 2}) require_parts(to, i);
     call_runtime(to, node,
                  {n, InputData{0}, InputData{1}, InputData{2}, OutputData{0}, OutputData{1}, OutputData{2},

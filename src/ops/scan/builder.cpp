@@ -110,7 +110,7 @@ std::string ScanBuilder::called() const { return given_.name.empty() ? "scan" : 
 ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments)) {
   const std::string who = called();
   if (given_.sequences.empty() && !given_.n_steps)
-    throw ValueError(cat(who, ": expected a sequence, or n_steps: nothing says how many steps to make"));
+    throw ValueError(cat(who, ": expected a sequence, or n_steps: nothing says how many steps to take"));
   if (given_.truncate_gradient < -1 || given_.truncate_gradient == 0)
     throw ValueError(
         cat(who, ": truncate_gradient is ", given_.truncate_gradient, ": expected a number of steps, or -1 for all"));
@@ -159,8 +159,8 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
     int furthest = 0;
     for (int tap : taps) {
       if (tap >= 0)
-        throw ValueError(
-            cat(who, ": result ", k, " has the tap ", tap, ": a step takes earlier values only, so taps are negative"));
+        throw ValueError(cat(who, ": result ", k, " has the tap ", tap,
+                             ": a step takes only earlier values, so taps must be negative"));
       furthest = std::max(furthest, -tap);
     }
     if (furthest == 1) {

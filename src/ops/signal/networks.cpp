@@ -162,7 +162,7 @@ Variable pool_2d(const Operand& input, std::pair<int, int> window, const Pool2dO
   require_at_least(options.stride, 0, "pool_2d", "stride");
   require_at_least(options.pad, 0, "pool_2d", "pad");
   if (options.pad.first >= window.first || options.pad.second >= window.second)
-    throw ValueError("pool_2d: pad: expected fewer elements than a window has");
+    throw ValueError("pool_2d: pad: expected fewer elements than the length of a window");
   const TwoNumbers stride{options.stride.first ? options.stride.first : window.first,
                           options.stride.second ? options.stride.second : window.second};
   if (is_complex(input.dtype())) throw TypeError("pool_2d: not defined for complex numbers");

@@ -255,7 +255,7 @@ TEST_CASE("verify refuses invalid branches and states") {
   is_refused(
       "program p(c: f64) -> y: f64\n  output y: f64\n  for i in 3, state v0 = 0.0:\n    for j in 3:\n      next v0 = "
       "c\n",
-      "v0 is no state of the loop");
+      "v0 is not a state of the loop");
   is_refused("program p(c: f64) -> y: f64\n  output y: f64\n  for i in 3, vector, state v0 = 0.0:\n    next v0 = c\n",
              "a next value is in a vector loop");
   is_refused(

@@ -63,7 +63,7 @@ def test_nan_guard_accepts_permitted_values():
         f([np.inf])
     with pytest.raises(ValueError, match="must be true"):
         NanGuardMode(False, False, False)
-    with pytest.raises(ValueError, match="action is raise, warn or pdb"):
+    with pytest.raises(ValueError, match="action must be raise, warn or pdb"):
         NanGuardMode(action="shout")
 
 

@@ -52,13 +52,13 @@ def test_default_is_the_configured_number(expected):
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])
 def test_numbers_out_of_range_are_rejected(threads):
-    with pytest.raises(ValueError, match="threads is an integer from 1 to 1024"):
+    with pytest.raises(ValueError, match="threads must be an integer from 1 to 1024"):
         _example(threads)
 
 
 @pytest.mark.parametrize("threads", [1.0, "2", True, [2]])
 def test_non_integers_are_rejected(threads):
-    with pytest.raises(TypeError, match="threads is an integer from 1 to 1024"):
+    with pytest.raises(TypeError, match="threads must be an integer from 1 to 1024"):
         _example(threads)
 
 

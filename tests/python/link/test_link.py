@@ -185,7 +185,7 @@ def test_output_subset(linker):
     assert single([0.0], output_subset=[0]).tolist() == [1.0]
     with pytest.raises(IndexError, match="no output 3 among 3"):
         f([0.0], output_subset=[3])
-    with pytest.raises(ValueError, match="asked for twice"):
+    with pytest.raises(ValueError, match="requested twice"):
         f([0.0], output_subset=[1, 1])
     with pytest.raises(TypeError, match="there is no output 'z'"):
         named([0.0], output_subset=["z"])

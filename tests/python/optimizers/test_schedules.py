@@ -86,7 +86,7 @@ def test_errors():
         (lambda: o.linear_schedule(0.1, pt.dvector("v"), 3), TypeError, "linear_schedule: end_value: expected a real scalar, got v"),
         (lambda: o.exponential_decay(0.1, 3, 0.0), ValueError, "exponential_decay: decay_rate: expected a number above 0"),
         (lambda: o.warmup_cosine_decay_schedule(0, 1, 5, 5), ValueError, "decay_steps includes the steps of the warm-up"),
-        (lambda: o.join_schedules([o.constant_schedule(1)], [3]), ValueError, "one boundary less than schedules, got 1 schedules and 1"),
+        (lambda: o.join_schedules([o.constant_schedule(1)], [3]), ValueError, "one boundary fewer than schedules, got 1 schedules and 1"),
         (lambda: o.join_schedules([1.0], []), TypeError, "join_schedules: expected schedules, got 1.0"),
         (lambda: o.constant_schedule(1)(pt.dscalar("t")), TypeError, "expected an integer scalar as the step, got t"),
     ):  # fmt: skip

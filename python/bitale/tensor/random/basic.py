@@ -279,7 +279,9 @@ def multivariate_normal(
     The draws are ``mean + A @ z`` with standard normal z and ``A @ A.T == cov``. LinAlgError is raised at run time for matrices without such a factor.
     """
     if method not in ("cholesky", "svd", "eigh"):
-        raise ValueError(f"multivariate_normal: method is cholesky, svd or eigh, got {method!r}")
+        raise ValueError(
+            f"multivariate_normal: method must be cholesky, svd or eigh, got {method!r}"
+        )
     return source.take(_core.random_multivariate_normal, *_parameters(mean, cov), size, method)
 
 

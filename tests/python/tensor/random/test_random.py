@@ -358,7 +358,7 @@ def test_methods_of_multivariate_normal(method):
         rng.multivariate_normal([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], method=method)[1].eval(
             {rng: np.random.default_rng(4)}
         )
-    with pytest.raises(ValueError, match="method is cholesky, svd or eigh"):
+    with pytest.raises(ValueError, match="method must be cholesky, svd or eigh"):
         rng.multivariate_normal([0.0], [[1.0]], method="lu")
 
 
