@@ -29,7 +29,7 @@ SECTIONS = [
              "register_tree", ""),
     _section("Loops and choices", "Computations that repeat or depend on values: [loops](scan.md).",
              "ifelse scan until map reduce foldl foldr scan_checkpoints", ""),
-    _section("Graphs", "Copies of expressions, ops of one's own, and what a graph looks like: [extending](extending.md), [debugging](debugging.md).",
+    _section("Graphs", "Copies of expressions, your own ops, and what a graph looks like: [extending](extending.md), [debugging](debugging.md).",
              "clone_replace graph_replace vectorize_graph as_op wrap_py dprint debugprint pprint pp", ""),
     _section("Variables and constants", "Inputs of functions are made by `tensor`, or by constructors for a dtype and rank: `dmatrix`, `lvectors`, ...",
              "tensor constant as_tensor as_tensor_variable asarray from_dlpack tensor_copy scalar_from_tensor tensor_from_scalar"),
@@ -111,9 +111,9 @@ SECTIONS = [
 
 OTHER_MODULES = {
     "config": "flags, as attributes ([page](command_line.md))",
-    "printing": "texts, pictures and pages of graphs ([page](debugging.md))",
+    "printing": "graphs as text, pictures and pages ([page](debugging.md))",
     "profile": "profiles of functions ([page](profiling.md))",
-    "rewrite": "rules of one's own, and reports of those that fired ([page](rewrites.md))",
+    "rewrite": "your own rules, and reports of those applied ([page](rewrites.md))",
     "graph": "nodes, types, traversal and features of graphs ([page](extending.md))",
     "graph.rewriting": "rewriters, databases of them, and patterns, by PyTensor's names ([page](extending_rewriting.md))",
     "compile": "steps of compiling, DebugMode, NanGuardMode, MonitorMode, OpFromGraph ([page](debugging.md))",

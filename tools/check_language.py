@@ -16,15 +16,30 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A pattern, with what to write instead. Code in backticks is not looked at.
+# A pattern, with what to write instead. Code in backticks is not looked at. A pattern is here because the phrase was found, and
+# mended, at more than three places: most are constructions of another language that are grammatical, and hard to read.
 PATTERNS = {
     r"\bthat is no [a-z]": "that is not a",
     r"(?<![Tt]here )\b(?:is|are|was|were) none\b": "is not one, or: there is none",
     r"\bbeside\b": "next to, in addition to, besides",
     r"\bwhat is given\b": "the arguments, or their name",
     r"\bthe least (?!squares|recently|significant)\w+": "the smallest, the shortest",
-    r"(?<![Tt]here )\bis no (?:choice|function|number|variable|matrix|op)\b": "is not a",
-    r"\bshall be\b": "should be, is to be",
+    r"(?<![Tt]here )\bis no (?!longer\b|more\b|less\b|need\b|one\b|other\b|way\b|slower\b|faster\b)[a-z]+": "is not a",
+    r"\bfor what is no\b": "for anything that is not a",
+    r"\bshall\b": "should, is to, must",
+    r"\bof one's own\b": "your own, custom",
+    r"\b[Aa]s of ``": "as in",
+    r"\bare run by the tests\b": "the tests run",
+    r"\bthe other way round than\b": "the opposite of",
+    r"\bin any case\b": "always, anyway",
+    r"\bat the begin\b": "at the beginning, at the start",
+    r"\bis the way back\b": "is the inverse",
+    r"\blives? between calls\b": "persists between calls",
+    r"\bto be had\b": "possible, available",
+    r"\bdifferentiate (?:\w+ ){0,3}by\b": "differentiate with respect to",
+    r"\b(?:derivative|gradient)s? by (?:the |a |its |all |each |their )?(?:parameter|argument|variable|input|point|weight|factor)s?\b": (
+        "with respect to"
+    ),
     r"\bas one would\b": "as you would",
     r"\b[Nn]othing has no\b": "all have",
     r"\bask values for\b": "call a method of",

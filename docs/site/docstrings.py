@@ -42,7 +42,7 @@ def inline(text: str, resolve: Resolve) -> str:
 
 
 def _named_items(block: str) -> str:
-    """A block of lines "name: text", whose further lines are indented, as a list; empty if it is no such block."""
+    """A block of lines "name: text", whose further lines are indented, as a list; empty if it is not such a block."""
     items = re.split(r"\n(?=\S)", block)
     if "\n " not in block or not all(re.match(r"[\w, ]+: ", item) for item in items):
         return ""

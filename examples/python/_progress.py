@@ -1,4 +1,4 @@
-"""A progress bar below lines that stay. Where the output is no terminal, only the lines are written."""
+"""A progress bar below lines that stay. If the output is not a terminal, only the lines are written."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Ops of one's own in Python: one that NumPy computes, one from a function, and one that is a formula and compiled."""
+"""Your own ops in Python: one that NumPy computes, one from a function, and one that is a formula and compiled."""
 
 import numpy as np
 

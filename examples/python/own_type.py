@@ -1,4 +1,4 @@
-"""A type of one's own: variables whose values are Python objects, in a compiled function together with tensors."""
+"""Your own type: variables whose values are Python objects, in a compiled function together with tensors."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from bitale.graph import Op, Type
 
 
 class TextType(Type):
-    """Values are texts."""
+    """Values are strings."""
 
     __props__ = ()
 
     def filter(self, data, strict=False, allow_downcast=None):
         if not isinstance(data, str):
-            raise TypeError(f"expected a text, got {data!r}")
+            raise TypeError(f"expected a string, got {data!r}")
         return data
 
 

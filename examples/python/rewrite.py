@@ -1,4 +1,4 @@
-"""A rewrite rule of one's own: written as an equation, checked by numbers, seen as it fires."""
+"""Your own rewrite rule: written as an equation, checked numerically, and watched as it is applied."""
 
 import bitale as bt
 import bitale.tensor as pt

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 # What to use instead, and the names by their modules.
 TABLE: dict[str, dict[str, str]] = {
-    "modes are FAST_RUN, FAST_COMPILE, C and JAX (compile.mode_names()); other backends are linkers of one's own (link.basic.JITLinker)": {
+    "modes are FAST_RUN, FAST_COMPILE, C and JAX (compile.mode_names()); for other backends, write a linker (link.basic.JITLinker)": {
         "compile": "NUMBA PYTORCH",
         "compile.mode": "MLX NUMBA PYTORCH",
     },
@@ -77,7 +77,7 @@ TABLE: dict[str, dict[str, str]] = {
     "debugprint prints the attributes of ops (print_op_info=True), which __props__ names": {
         "printing": "op_debug_information"
     },
-    "ops are batched by their vectorize, one's own by a method of that name": {
+    "ops are batched by their vectorize; your own ops define a method of that name": {
         "raise_op": "vectorize_check_and_raise",
         "tensor.basic": "vectorize_alloc vectorize_extract_diag vectorize_join vectorize_make_vector vectorize_scalar_from_tensor vectorize_split vectorize_tensor_from_scalar",
         "tensor.blockwise": "vectorize_node_fallback",
@@ -165,7 +165,7 @@ TABLE: dict[str, dict[str, str]] = {
     "thunks are functions without arguments (graph.op.ThunkType)": {
         "graph.op": "BasicThunkType PerformMethodType ThunkCallableType"
     },
-    "texts of expressions are made in C++; printing.pprint, latex and debugprint return them": {
+    "expressions are printed in C++; printing.pprint, latex and debugprint return strings": {
         "printing": "VALID_ASSOC default_colorCodes greek special use_ascii"
     },
     "CheckAndRaise takes the class of the exception itself": {
@@ -223,7 +223,7 @@ def names() -> list[str]:
 
 
 def reason(module: str, name: str) -> str | None:
-    """What to use instead of a name of PyTensor's, or None where the name is here or is no name of it.
+    """What to use instead of a name of PyTensor's, or None where the name exists here or is not one of PyTensor's.
 
     module: without the package, "tensor.math".
     """

@@ -1,4 +1,4 @@
-"""Graphs as records and as trees of plain objects, for renderers of one's own: what `debugprint` goes through, in its order. Names
+"""Graphs as records and as trees of plain objects, for your own renderers: what `debugprint` goes through, in its order. Names
 and fields are those of pytensor.printing."""
 
 from __future__ import annotations
@@ -339,16 +339,16 @@ def build_graph_model(
     storage_maps: Sequence[Any] | None = None,
     assumption_tags: Any = None,
 ) -> GraphModel:
-    """Make trees of graphs, for renderers of one's own.
+    """Make trees of graphs, for your own renderers.
 
     Parameters
     ----------
     graph_like : Variable, Apply or sequence of these
         Graphs.
     depth, id_type : int, str
-        As of `debugprint`, which writes the labels.
+        As in `debugprint`, which writes the labels.
     print_type, print_shape, print_destroy_map, print_view_map, print_op_info, stop_on_name : bool
-        As of `debugprint`.
+        As in `debugprint`.
     with_meta : bool
         Fill `meta`.
     node_keys, owner_keys : dict, optional

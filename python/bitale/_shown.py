@@ -7,7 +7,7 @@ from typing import Any
 
 
 def shown(value: Any) -> str:
-    """repr(value), or its type where that fails, as of lists that are nested too deep."""
+    """repr(value), or its type where that fails, as it does for lists that are nested too deep."""
     try:
         return repr(value)
     except Exception:

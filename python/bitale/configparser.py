@@ -43,7 +43,7 @@ class ConfigParam:
         self.name = "(a flag without a name)"
 
     def validate(self, value: Any) -> None:
-        """ValueError for what is no value of the flag."""
+        """ValueError for anything that is not a value of the flag."""
         if self._validate is not None and self._validate(value) is False:
             raise ValueError(f"{self.name}: {value!r} is not a valid value of this flag")
 
@@ -86,7 +86,7 @@ class FloatParam(ConfigParam):
 
 
 class BoolParam(ConfigParam):
-    """True or False, as such, as 0 or 1, or as a text."""
+    """True or False, as such, as 0 or 1, or as a string."""
 
     def __init__(
         self, default: Any, validate: Callable[[Any], bool] | None = None, mutable: bool = True
@@ -104,7 +104,7 @@ class BoolParam(ConfigParam):
 
 
 class EnumStr(ConfigParam):
-    """One of some texts: the default, or one of options."""
+    """One of several strings: the default, or one of options."""
 
     def __init__(
         self,

@@ -402,9 +402,9 @@ def value_and_grad(
     fun : callable or TensorVariable
         Function whose result is a scalar, or a scalar expression.
     wrt : tree of Variable, optional
-        What to differentiate an expression by.
+        Variables with respect to which to differentiate an expression.
     argnums : int or sequence of int
-        Positions of the arguments to differentiate a function by.
+        Positions of the arguments with respect to which to differentiate a function.
     has_aux : bool
         Whether the function returns a pair of the scalar and something else, which is
         not differentiated.
@@ -490,9 +490,9 @@ def jacrev(
     fun : callable or TensorVariable
         Function of arrays, or an expression.
     wrt : tree of Variable, optional
-        What to differentiate an expression by.
+        Variables with respect to which to differentiate an expression.
     argnums : int or sequence of int
-        Positions of the arguments to differentiate a function by.
+        Positions of the arguments with respect to which to differentiate a function.
     has_aux : bool
         Whether the function returns a pair of its result and something else.
 

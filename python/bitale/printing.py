@@ -159,7 +159,7 @@ def debugprint(
     print_memory_map : bool
         Print both.
     print_inner_graphs : bool or 'auto'
-        Print the inner graphs of ops, such as of an OpFromGraph.
+        Print the inner graphs of ops, such as that of an OpFromGraph.
     print_fgraph_inputs : bool
         Print the inputs of function graphs.
     print_assumptions : bool

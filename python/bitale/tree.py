@@ -171,7 +171,7 @@ def leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
     tree : object
         Value.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def structure(tree: Any, is_leaf: IsLeaf | None = None) -> TreeStructure:
     tree : object
         Value.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = N
     *rest : object
         Values of the same structure; keys of dicts may have another order.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def flatten_with_path(
     tree : object
         Value.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def leaves_with_path(tree: Any, is_leaf: IsLeaf | None = None) -> list[tuple[str
     tree : object
         Value.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -295,7 +295,7 @@ def map_with_path(
     *rest : object
         Values of the same structure.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -323,7 +323,7 @@ def reduce(
     initializer : object, optional
         Initial value; by default the first leaf.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
     tree : object
         Value.
     is_leaf : callable, optional
-        As of `flatten`.
+        As in `flatten`.
 
     Returns
     -------

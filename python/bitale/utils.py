@@ -44,7 +44,7 @@ NPY_RAVEL_AXIS: int = int(getattr(np, "NPY_RAVEL_AXIS", np.iinfo(np.int32).min))
 
 
 def hash_from_code(msg: str | bytes) -> str:
-    """Make a name of Python from the SHA-256 of a text.
+    """Make a Python name from the SHA-256 of a string.
 
     Parameters
     ----------

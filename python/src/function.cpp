@@ -314,7 +314,7 @@ void set_shared_value(const VariableObject& self, Any value, bool borrow) {
 
 void bind_shared(nb::module_& m) {
   nb::class_<TensorSharedVariableObject, TensorVariableObject>(m, "TensorSharedVariable",
-                                                               "A variable with a value that lives between calls.")
+                                                               "A variable with a value that persists between calls.")
       .def(
           "get_value",
           [](const TensorSharedVariableObject& self, bool borrow, bool) { return shared_value(self, borrow); },

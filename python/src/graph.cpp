@@ -609,7 +609,7 @@ void bind_op(nb::module_& m) {
       .def("__call__", call_op, "inputs"_a, "kwargs"_a, nb::call_guard<AtCaller>(),
            nb::sig("def __call__(self, *inputs: typing.Any, **kwargs: typing.Any) -> typing.Any"),
            "The output of the op on the inputs, or a list of several. name: of the first output; return_list: a list "
-           "in any case; other keywords go to make_node.")
+           "always; other keywords go to make_node.")
       .def("perform", op_perform, "node"_a, "inputs"_a, "output_storage"_a,
            nb::sig("def perform(self, node: Apply, inputs: collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], "
                    "output_storage: list[list[typing.Any]]) -> None"),

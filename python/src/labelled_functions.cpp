@@ -106,7 +106,7 @@ Argument argument_of(nb::handle given, ArgumentKind kind, std::string_view who, 
   if (kind == ArgumentKind::Any) return number();
   if (is_integer_object(given)) return cat(integer());
   if (const auto truth = as_truth_value(given)) return cat(int(*truth));
-  throw expected("a text");
+  throw expected("a string");
 }
 
 // The arguments in the order of C++'s parameters.

@@ -109,7 +109,8 @@ nb::dict state_in_form(const Optimizer& optimizer, const Tree& form, const State
 State state_of(const Optimizer& optimizer, nb::handle given, const Tree& form) {
   const nb::dict wanted = state_by_name(
       optimizer, [] { return nb::none(); }, [](std::size_t) { return nb::none(); });
-  if (!PyDict_Check(given.ptr())) throw TypeError(cat("state: expected a dictionary as of init(), got ", shown(given)));
+  if (!PyDict_Check(given.ptr()))
+    throw TypeError(cat("state: expected a dictionary as returned by init(), got ", shown(given)));
   const nb::dict state = nb::borrow<nb::dict>(given);
   for (auto [key, value] : state)
     if (!wanted.contains(key))

@@ -697,7 +697,7 @@ Py_hash_t python_op_hash(nb::handle object) {
     if (PyObject_Hash(value.ptr()) == -1) {
       PyErr_Clear();
       throw TypeError(cat(qualified_name(object), ".__props__: the value of `", name, "` can't be hashed: ",
-                          shown(value), "; make it a tuple, a number or a text, or leave it out of __props__"));
+                          shown(value), "; make it a tuple, a number or a string, or leave it out of __props__"));
     }
     values.append(value);
   }

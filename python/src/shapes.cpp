@@ -341,7 +341,7 @@ void bind_conversion(nb::module_& m) {
   };
   define(m, "clip", clipped, "x"_a, "min"_a = nb::none(), "max"_a = nb::none());
   define_method(m, "clip", clipped, "a_min"_a = nb::none(), "a_max"_a = nb::none(),
-                "x, but at least a_min and at most a_max; None is no bound.");
+                "x, but at least a_min and at most a_max; None stands for no bound.");
   define_method(
       m, "fill", [](const Like& x, const Like& value) { return second(as_variable(x), as_variable(value)); }, "value"_a,
       "The value broadcast to x's shape.");

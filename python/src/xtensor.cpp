@@ -422,7 +422,7 @@ void bind_shapes_of(Class& cls) {
         return min.is_none() ? xtensor::minimum(x, operand(max)) : xtensor::clip(x, operand(min), operand(max));
       },
       "min"_a.none() = nb::none(), "max"_a.none() = nb::none(), Caller(),
-      "The elements, with those outside of the limits replaced by the nearer limit; None is no limit.");
+      "The elements, with those outside of the limits replaced by the nearer limit; None stands for no limit.");
   cls.def(
       "fillna", [](const XVariable& x, nb::handle value) { return xtensor::fillna(x, operand(value)); },
       "value"_a.none(), Caller(), "The elements, with those that are nan replaced by a value.");

@@ -85,10 +85,10 @@ void report_disconnected(const Variable& v, const GradOptions& options, std::str
     DisconnectedInputError error(message);
     if (Location where = v.where()) error.add("made at", where.str_with_callers());
     if (v.has_owner())
-      error.add(
-          "hint",
-          "an expression that is written a second time is another variable: differentiate by the one that the cost "
-          "contains, or by the variables that it consists of");
+      error.add("hint",
+                "an expression that is written a second time is another variable: differentiate with respect to the "
+                "one that the cost "
+                "contains, or by the variables that it consists of");
     throw error;
   }
   if (options.warn)
@@ -123,13 +123,13 @@ constexpr std::string_view no_path =
     "through operations without a gradient):";
 
 constexpr std::string_view of_integers =
-    "grad: an integer or bool has no derivative; differentiate by a float and cast, or say "
+    "grad: an integer or bool has no derivative; differentiate with respect to a float and cast, or say "
     "disconnected_inputs='ignore' "
     "for zero:";
 
 Variables reverse(std::span<const Seed> seeds, const Variables& wrt, const GradOptions& options,
                   const std::string& cost_name = {}) {
-  require_tensors(wrt, "grad, variables to differentiate by");
+  require_tensors(wrt, "grad, variables with respect to which to differentiate");
   require_tensors(options.consider_constant, "consider_constant");
   const Variables gradients = reverse_sweep(seeds, wrt, options.consider_constant);
   Variables out;
@@ -227,9 +227,10 @@ Variables pushforward(const Variables& outputs, const Variables& wrt, const Vari
                       const GradOptions& options, Source where) {
   LocationScope here(where);
   require_tensors(outputs, "pushforward, outputs");
-  require_tensors(wrt, "pushforward, variables to differentiate by");
+  require_tensors(wrt, "pushforward, variables with respect to which to differentiate");
   require_tensors(options.consider_constant, "consider_constant");
-  require_pairs("pushforward", "variable to differentiate by", wrt.size(), "tangents", tangents.size());
+  require_pairs("pushforward", "variable with respect to which to differentiate", wrt.size(), "tangents",
+                tangents.size());
   std::vector<Seed> seeds;
   for (std::size_t i = 0; i < wrt.size(); ++i) {
     if (!tangents[i].defined()) throw ValueError(cat("pushforward: the tangent of `", wrt[i].str(), "` is missing"));
@@ -238,7 +239,7 @@ Variables pushforward(const Variables& outputs, const Variables& wrt, const Vari
   Variables found = forward_sweep(outputs, seeds, options.consider_constant), out;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     out.push_back(answer(outputs[i], found[i], options, "pushforward: the derivative of",
-                         "pushforward: no variable to differentiate by reaches an output differentiably:"));
+                         "pushforward: none of the variables reaches an output differentiably:"));
   return out;
 }
 

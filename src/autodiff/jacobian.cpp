@@ -205,8 +205,8 @@ Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions&
   Variables out;
   for (const Variable& v : wrt) {
     if (v.defined() && as_tensor(v.type()) && v.ndim() > 1)
-      throw ValueError(cat("hessian: expected vectors or scalars to differentiate by, got `", v.str(), "` of type ",
-                           v.type()->str()));
+      throw ValueError(
+          cat("hessian: expected vectors or scalars as variables, got `", v.str(), "` of type ", v.type()->str()));
     Variable gradient = grad(cost, v, options);
     if (!gradient.defined() || !as_tensor(gradient.type())) {  // as the options require
       out.push_back(gradient);

@@ -97,8 +97,8 @@ std::string derivative_complaint(const Variable& left, const Variable& right, co
         if (is_slope(y, before, inputs, values, i, k)) continue;
         std::vector<std::string> point;
         for (const Array& each : values) point.push_back(each.str());
-        return cat("the ", order, " derivative by input ", i, " at element ", k, " of ", join(point, ", "), " is ",
-                   number_text(x), " on the left, ", number_text(y), " on the right");
+        return cat("the ", order, " derivative with respect to input ", i, " at element ", k, " of ", join(point, ", "),
+                   " is ", number_text(x), " on the left, ", number_text(y), " on the right");
       }
     }
   }

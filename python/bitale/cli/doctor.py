@@ -212,7 +212,7 @@ def _unwritable(folder: str) -> str:
     """Why no file can be made there, or in the nearest folder above that is there; "" when one can."""
     while not os.path.isdir(folder):
         if os.path.exists(folder):
-            return f"{folder} is no directory"
+            return f"{folder} is not a directory"
         folder = os.path.dirname(folder)
     try:
         with tempfile.TemporaryFile(dir=folder):

@@ -131,7 +131,7 @@ def _closed(
 def _with_connections(
     inputs: list[Any], outputs: list[Variable], pattern: Sequence[Sequence[bool]]
 ) -> list[Variable]:
-    """The outputs, with no derivative by the inputs that the pattern does not connect with them."""
+    """The outputs, without derivatives with respect to inputs that the pattern does not connect with them."""
     if len(pattern) != len(inputs) or any(len(row) != len(outputs) for row in pattern):
         raise ValueError(
             f"OpFromGraph: connection_pattern: expected a row for each of {len(inputs)} inputs with a bool for each of {len(outputs)} outputs, got {pattern!r}"

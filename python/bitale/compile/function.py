@@ -103,33 +103,33 @@ def function_dump(
     filename : str
         File to write.
     inputs : sequence of Variable or In
-        As of `function`.
+        As in `function`.
     outputs : Variable, sequence or dict of Variable, optional
-        As of `function`.
+        As in `function`.
     mode : str or Mode, optional
-        As of `function`.
+        As in `function`.
     updates : mapping or iterable of pairs, optional
-        As of `function`.
+        As in `function`.
     givens : mapping or iterable of pairs, optional
-        As of `function`.
+        As in `function`.
     no_default_updates : bool or list of Variable
-        As of `function`.
+        As in `function`.
     accept_inplace : bool
-        As of `function`.
+        As in `function`.
     name : str, optional
-        As of `function`.
+        As in `function`.
     rebuild_strict : bool
-        As of `function`.
+        As in `function`.
     allow_input_downcast : bool, optional
-        As of `function`.
+        As in `function`.
     profile : bool or str, optional
-        As of `function`.
+        As in `function`.
     on_unused_input : str, optional
-        As of `function`.
+        As in `function`.
     extra_tag_to_remove : str, optional
         Accepted for compatibility with PyTensor.
     trust_input : bool
-        As of `function`.
+        As in `function`.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Definitions of operations, and ops of one's own in Python: as a subclass of `Op`, or from a function of arrays."""
+"""Definitions of operations, and your own ops in Python: as a subclass of `Op`, or from a function of arrays."""
 
 from __future__ import annotations
 

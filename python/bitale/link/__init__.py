@@ -1,4 +1,4 @@
-"""Linkers: how a compiled graph is run, functions of one's own around each of its nodes, and linkers of one's own."""
+"""Linkers: how a compiled graph is run, your own functions around each of its nodes, and your own linkers."""
 
 from __future__ import annotations
 

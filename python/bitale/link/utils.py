@@ -1,4 +1,4 @@
-"""Tools for linkers of one's own: cells for the values of a graph, thunks one after the other, and a graph as the text of a
+"""Tools for your own linkers: cells for the values of a graph, thunks one after the other, and a graph as the text of a
 Python function. Names and roles are those of pytensor.link.utils."""
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Pickler = pickle.Pickler
 class StripPickler(pickle.Pickler):
     """A pickler of graphs without the lines of code that built them.
 
-    Pickles of graphs have no lines in any case, so this is `pickle.Pickler` with PyTensor's arguments.
+    Pickles of graphs never have lines, so this is `pickle.Pickler` with PyTensor's arguments.
     """
 
     def __init__(

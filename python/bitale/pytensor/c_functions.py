@@ -132,7 +132,7 @@ class CModel:
 
     def with_data(self, **updates: Any) -> CModel:
         """The same model with other data, which may have another length, and with functions at other addresses. KeyError for a name that
-        is no shared variable, ValueError for another rank or values that don't fit its dtype. Both models can be used."""
+        is not a shared variable, ValueError for another rank or values that don't fit its dtype. Both models can be used."""
         data = dict(self.data)
         for name, value in updates.items():
             found = [v for v in data if v.name == name]

@@ -166,7 +166,7 @@ def initial_values(
 
 
 def require_continuous(model: Any, who: str, var_names: Iterable[str] = ()) -> None:
-    """TypeError, ValueError or KeyError where it is no model with continuous free variables, or has no variables of these names."""
+    """TypeError, ValueError or KeyError if it is not a model with continuous free variables, or has no variables of these names."""
     if not isinstance(model, Model):
         raise TypeError(f"bitale.pytensor.{who} needs a PyMC model, got {type(model).__name__}")
     if not model.free_RVs:

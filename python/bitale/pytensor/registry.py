@@ -34,7 +34,7 @@ def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Con
     stands for PyTensor's NoneConst). It returns a variable for each output of the node: one, or a list of them. `NotConverted`, raised
     in it, leaves the node to a host callback; so does what Bitale refuses (a TypeError, ValueError or NotImplementedError). Compiling raises
     TypeError where the function returns anything else than that. With ``batched=True`` the function also stands for a ``Blockwise`` of the op: leading
-    dimensions of its inputs are batches, which it broadcasts itself. TypeError for what is no class.
+    dimensions of its inputs are batches, which it broadcasts itself. TypeError for anything that is not a class.
     """
     for cls in classes:
         if not isinstance(cls, type):

@@ -19,7 +19,7 @@ class ScalarType:
 
 
 def get_scalar_type(dtype: typing.Any, cache: typing.Any = None) -> TensorType:
-    """The type of scalars of a dtype; cache is accepted and not needed. TypeError for what is no dtype."""
+    """The type of scalars of a dtype; cache is accepted and not needed. TypeError for anything that is not a dtype."""
     return TensorType(dtype, ())
 
 

@@ -1,4 +1,4 @@
-"""Scalar functions of one's own in Python: a subclass of ScalarOp says by `impl` what one element becomes, and Elemwise of it is an op
+"""Your own scalar functions in Python: a subclass of ScalarOp says by `impl` what one element becomes, and Elemwise of it is an op
 of tensors. What existing functions can say is better said with them: an expression compiles to one loop, and this is a call of
 Python for each element.
 
@@ -89,7 +89,7 @@ class UserScalarOp:
 
 
 class ElemwiseOfUser(Op):
-    """A scalar function of one's own on each element; arguments are broadcast together."""
+    """Your own scalar function on each element; arguments are broadcast together."""
 
     __props__ = ("scalar_op",)
 

@@ -962,13 +962,13 @@ def scan_checkpoints(
     Parameters
     ----------
     fn : callable
-        As of `scan`.
+        As in `scan`.
     sequences : tensor_like or list of these, optional
-        As of `scan`.
+        As in `scan`.
     outputs_info : tensor_like or list of these, optional
         Initial states, one per result; results with taps are refused.
     non_sequences : tensor_like or list of these, optional
-        As of `scan`.
+        As in `scan`.
     name : str
         Name of the loop.
     n_steps : int or scalar tensor, optional

@@ -260,7 +260,7 @@ def advanced_inc_subtensor1(x: Operand, y: Operand, ilist: Operand) -> TensorVar
 
 
 def as_scalar_index_variable(idx: Any) -> Any:
-    """A position as a variable. TypeError for what is no integer."""
+    """A position as a variable. TypeError for anything that is not an integer."""
     found = as_tensor_variable(idx)
     if found.ndim != 0 or found.dtype[:1] not in "iu":
         raise TypeError(f"an index of one position is an integer, got {found.type}")

@@ -158,7 +158,7 @@ def extract_constant(x: Any, elemwise: bool = True, only_process_constants: bool
 
 
 def infer_static_shape(shape: Any) -> tuple[tuple[TensorVariable, ...], tuple[int | None, ...]]:
-    """Lengths as scalars, and as far as they are known as numbers. TypeError for what is no integer.
+    """Lengths as scalars, and as far as they are known as numbers. TypeError for anything that is not an integer.
 
     >>> from bitale.tensor.basic import infer_static_shape
     >>> infer_static_shape((3, pt.lscalar("n")))[1]
@@ -359,7 +359,7 @@ def variadic_mul(*args: Operand) -> TensorVariable:
 
 
 class NoneTypeT(Type):
-    """The type of None: an argument of an op of one's own that may be absent."""
+    """The type of None: an argument of your own op that may be absent."""
 
     __props__ = ()
 
@@ -369,7 +369,7 @@ class NoneTypeT(Type):
 
 
 class SliceType(Type):
-    """The type of slices of numbers: an argument of an op of one's own. As an index, Python's slices are used, whose bounds may be
+    """The type of slices of numbers: an argument of your own op. As an index, Python's slices are used, whose bounds may be
     variables.
 
     >>> from bitale.tensor.type_other import slicetype

@@ -1,4 +1,4 @@
-"""Slices and None as values of graphs: arguments of an op of one's own. The names are those of pytensor.tensor.type_other.
+"""Slices and None as values of graphs: arguments of your own ops. The names are those of pytensor.tensor.type_other.
 
 Functions of tensors take Python's slices and None: bounds of slices may be variables.
 """

@@ -119,7 +119,7 @@ def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[
 
 
 def normalize_reduce_axis(axis: Any, ndim: int) -> tuple[int, ...] | None:
-    """The axes of a reduction, none negative; None for all. TypeError for what is no integer, AxisError for axes that are not
+    """The axes of a reduction, none negative; None for all. TypeError for anything that is not an integer, AxisError for axes that are not
     there, ValueError for one that is given twice.
 
     >>> from bitale.tensor.utils import normalize_reduce_axis

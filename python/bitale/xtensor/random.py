@@ -77,7 +77,7 @@ def draw_function(name: str, function: Callable[..., Any]) -> Callable[..., Any]
 
     draw.__name__ = draw.__qualname__ = name
     draw.__module__ = __name__
-    draw.__doc__ = f"Draws from ``{name}`` with labelled parameters, as of the distribution of that name in bitale.tensor.random."
+    draw.__doc__ = f"Draws from ``{name}`` with labelled parameters, like the distribution of that name in bitale.tensor.random."
     return draw
 
 

@@ -88,7 +88,7 @@ Variable restricted_partial(const ScalarOp& scalar, std::size_t input, const Cha
 
 Variable zero_derivative(const ChainPoint& at) { return zeros_like(at.g); }
 Variable no_derivative(const ChainPoint& at) {
-  return undefined_gradient(cat("`", at.out.str(), "` has no derivative by this input"));
+  return undefined_gradient(cat("`", at.out.str(), "` has no derivative with respect to this input"));
 }
 
 Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotangents) const {

@@ -210,7 +210,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
     Variables out;
     for (int i = 0; i < 4; ++i)
       out.push_back(
-          undefined_gradient("tridiagonal_lu_solve: there is no derivative by the factors; solve(a, b, "
+          undefined_gradient("tridiagonal_lu_solve: there is no derivative with respect to the factors; solve(a, b, "
                              "assume_a=\"tridiagonal\") has one"));
     out.push_back(disconnected());
     const Variable of_b = make_ref<SolveLUFactorTridiagonal>(!trans, has_pairs)->make_node(inputs).output();

@@ -186,7 +186,7 @@ class RandomRows final : public Op {
     for (std::size_t k = 0; k < of_.parameters.size(); ++k)
       if (of_.parameters[k].dtype == DType::Float64)
         out[first_parameter() + k] = undefined_gradient(
-            cat("a draw from the ", distribution, " distribution has no derivative by its parameters"));
+            cat("a draw from the ", distribution, " distribution has no derivative with respect to its parameters"));
     return out;
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {

@@ -166,9 +166,10 @@ class RandomVariable final : public Op, public Expansion {
  private:
   std::size_t first_parameter() const { return std::size_t(1 + ndim); }
   Variable no_derivative() const {
-    return undefined_gradient(cat("a draw from the ", distribution,
-                                  " distribution has no derivative by its parameters; write it as an expression of a "
-                                  "draw that does not depend on them"));
+    return undefined_gradient(
+        cat("a draw from the ", distribution,
+            " distribution has no derivative with respect to its parameters; write it as an expression of a "
+            "draw that does not depend on them"));
   }
   Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const {
     return derived_of_draw(is_pullback, node, (*expansion(node))[1], first_parameter(), of_.dtypes, given);

@@ -507,7 +507,7 @@ def test_gradients_and_states_that_do_not_fit():
         ({}, ValueError, "state: key 'trace' is missing"),
         ({**state, "mu": params}, ValueError, r"state: expected the keys \['trace'\], got 'mu'"),
         ({"trace": {"W": pt.dmatrix()}}, ValueError, r"state\['trace'\]: the key 'b' is missing"),
-        (None, TypeError, r"state: expected a dictionary as of init\(\), got None"),
+        (None, TypeError, r"state: expected a dictionary as returned by init\(\), got None"),
     ):
         with pytest.raises(error, match=text):
             o.update(params, wrong, params)

@@ -66,7 +66,7 @@ DIMS = {"dims": ("a", "b")}
         (lambda: px.linalg.matrix_power(X, 2.5, **DIMS), TypeError, "n: expected an integer, got 2.5"),
         (lambda: px.linalg.pinv(X, rcond="small", **DIMS), TypeError, "rcond: expected a number, got 'small'"),
         (lambda: px.linalg.norm(X, "large", **DIMS), ValueError, "expected a number, None, or ord"),
-        (lambda: px.linalg.schur(X, sort=[], **DIMS), TypeError, "sort: expected a text"),
+        (lambda: px.linalg.schur(X, sort=[], **DIMS), TypeError, "sort: expected a string"),
         (lambda: px.linalg.solve(X, X, ("a", "b"), assume_a="other"), ValueError, "expected assume_a"),
         (lambda: px.linalg.cho_solve(X, X, ("a", "b")), TypeError, r"expected the pair \(factor, lower\)"),
         (lambda: px.linalg.lu_solve((X, X), X, ("a", "b"), trans=3), ValueError, 'expected trans "N", "T" or "C"'),
