@@ -1,4 +1,4 @@
-// Random variables, and a type of one's own: a bootstrap interval of a mean, and a table that only C++ looks into.
+// Random variables, and your own type: a bootstrap interval of a mean, and a table that only C++ looks into.
 #include <algorithm>
 #include <bitale/bitale.hpp>
 #include <cstdlib>

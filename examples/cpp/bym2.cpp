@@ -1,4 +1,4 @@
-// Counts in areas that are a lattice, whose rates are alike in neighbouring areas (BYM2): the log density and its
+// Counts in the areas of a lattice, with similar rates in neighbouring areas (BYM2): the log density and its
 // gradient as one function, against differences. The effect of an area is sigma (sqrt(rho) phi / s + sqrt(1 - rho)
 // theta), where phi is an intrinsic autoregression over the map, and theta is not smooth. s scales phi so that its
 // elements have a geometric mean of variances of 1 (Riebler and others 2016); the variances are elements of an inverse,

@@ -1,5 +1,5 @@
 // Levels of counties and years from measurements in houses: a hierarchical model with named dimensions, and the same
-// without names beside it. Both are the same numbers and the same code.
+// without names. Both give the same numbers and the same code.
 #include <bitale/bitale.hpp>
 #include <bitale/xtensor/calculus.hpp>
 #include <bitale/xtensor/functions.hpp>

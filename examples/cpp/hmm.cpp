@@ -1,7 +1,7 @@
-// Loops: the forward algorithm of a hidden Markov model on the scale of logarithms, and its gradient, which gives the
-// probability of each state given all that is seen; both against the forward and backward recursions written out. A
-// dealer changes between a fair and a loaded die (Durbin, Eddy, Krogh and Mitchison, Biological Sequence Analysis,
-// 1998, chapter 3).
+// Loops: the forward algorithm of a hidden Markov model on a logarithmic scale, and its gradient, which gives the
+// probability of each state given all observations; both are compared with the forward and backward recursions written
+// out. A dealer changes between a fair and a loaded die (Durbin, Eddy, Krogh and Mitchison, Biological Sequence
+// Analysis, 1998, chapter 3).
 #include <array>
 #include <bitale/bitale.hpp>
 #include <bitale/ops/scan.hpp>

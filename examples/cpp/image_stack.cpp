@@ -1,5 +1,5 @@
 // A stack of images over (time, y, x): smoothed in space, and each pixel regressed on a signal. Dimensions are named,
-// so nothing depends on their order; beside it is the same without names.
+// so nothing depends on their order; the same without names follows.
 #include <bitale/bitale.hpp>
 #include <bitale/ops/signal.hpp>
 #include <bitale/xtensor/functions.hpp>

@@ -1,5 +1,6 @@
 // Loops: the Kalman filter of the local level model on the Nile series (100 years), whose two variances Newton's method
-// finds; each likelihood against a loop written out. Durbin and Koopman (2012), section 2.10, have 15099 and 1469.1.
+// finds; each likelihood is compared with a loop written out. Durbin and Koopman (2012), section 2.10, have 15099 and
+// 1469.1.
 #include <bitale/bitale.hpp>
 #include <bitale/ops/scan.hpp>
 #include <cmath>

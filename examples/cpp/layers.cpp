@@ -1,4 +1,4 @@
-// A network of equal blocks, each one node of an op that is defined by a graph, with a derivative of its own. A block's
+// A network of equal blocks; each block is one node of an op defined by a graph, with its own derivative. A block's
 // weights are quantised to multiples of 1/8 in the forward pass. Rounding has the derivative zero, so that nothing
 // would be learnt; the op `quantise` passes gradients straight through instead. Fails when the loss does not fall.
 #include <bitale/bitale.hpp>

@@ -1,5 +1,5 @@
 // Loops and branches in one native function: the log density of an AR(1) process with its gradient, a square root by
-// Newton's method until it no longer changes, and a choice of which only one side is computed.
+// Newton's method until it no longer changes, and an `ifelse` that computes only one branch.
 #include <bitale/bitale.hpp>
 #include <bitale/ops/scan.hpp>
 #include <chrono>

@@ -1,4 +1,4 @@
-// Loops: Lotka and Volterra's equations, solved by the Runge-Kutta method of order 4 and fitted to the pelts of hares
+// Loops: the Lotka-Volterra equations, solved by the Runge-Kutta method of order 4 and fitted to the pelts of hares
 // and lynxes that the Hudson's Bay Company bought from 1900 to 1920 (Howard 2009), on the scale of logarithms, by
 // Levenberg and Marquardt's method with forward derivatives. The path is held against a loop written out. Carpenter,
 // Predator-Prey Population Dynamics (Stan case studies, 2018), has rates of 0.55, 0.028, 0.80, 0.024 as means.

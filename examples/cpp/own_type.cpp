@@ -1,4 +1,4 @@
-// A type of one's own: variables whose values are C++ objects, in a compiled function beside tensors.
+// Your own type: variables whose values are C++ objects, in a compiled function together with tensors.
 #include <bitale/bitale.hpp>
 #include <bitale/compile/shared.hpp>
 #include <cmath>

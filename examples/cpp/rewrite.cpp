@@ -1,5 +1,5 @@
-// A rewrite rule of one's own: written as an equation, checked by numbers, seen as it fires. First a wrong one, which
-// the check catches.
+// Your own rewrite rule: written as an equation, checked numerically, and watched as it is applied. First a wrong one,
+// which the check catches.
 #include <cstdio>
 
 #include "bitale/bitale.hpp"

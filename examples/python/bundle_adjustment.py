@@ -1,7 +1,7 @@
-"""Bundle adjustment: cameras and landmarks of a plane are found from the angles at which the cameras see the landmarks.
+"""Bundle adjustment: the positions of cameras and landmarks in a plane, from the angles at which the cameras see the landmarks.
 
-Each measurement depends on one camera and one landmark only, so the Jacobian is sparse, and so are the normal equations, of which each step of
-Levenberg and Marquardt takes a Cholesky factor.
+Each measurement depends on only one camera and one landmark, so the Jacobian and the normal
+equations are sparse. Each Levenberg-Marquardt step takes a Cholesky factor of the latter.
 """
 
 import os

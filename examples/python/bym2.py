@@ -1,8 +1,9 @@
-"""Counts in areas that are a lattice, whose rates are alike in neighbouring areas (BYM2): the log density and its gradient as one function.
+"""Counts in the areas of a lattice, with similar rates in neighbouring areas (BYM2): the log density and its gradient as one function.
 
-The effect of an area is sigma (sqrt(rho) phi / s + sqrt(1 - rho) theta), where phi is smooth over the map, an intrinsic autoregression with
-the precision D - W, and theta is not. s scales phi so that its elements have a geometric mean of variances of 1 (Riebler and others
-2016); the variances are elements of an inverse, of which only the diagonal is computed.
+The effect of an area is sigma (sqrt(rho) phi / s + sqrt(1 - rho) theta), where phi is smooth over
+the map, an intrinsic autoregression with the precision D - W, and theta is not. s scales phi so
+that the geometric mean of its variances is 1 (Riebler et al. 2016); the variances are the diagonal
+of an inverse, and only this diagonal is computed.
 """
 
 import os

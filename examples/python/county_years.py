@@ -1,7 +1,8 @@
 """Radon in houses of several counties and years: a hierarchical model with named dimensions, fitted by its gradient.
 
-Levels are a table over (county, year), houses select from it by their county and year, and the table of what is estimated has the names of
-the counties. Beside it is the same model without names: its numbers and its code are the same.
+Levels are a table over (county, year), from which houses select by their county and year; the table
+of estimates has the names of the counties. The same model without names follows: its numbers and
+its code are the same.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Learns to read handwritten digits (8 x 8 pixels): softmax regression, then a network with one hidden layer, by
 gradient descent on small batches. The parameters are shared variables; one compiled function computes the loss of a
-batch, its gradients and the new parameters. Fails when the network reads less than 95 % of the digits it has not seen.
+batch, its gradients and the new parameters. Fails if the network recognises less than 95 % of the digits it has not seen.
 """
 
 import os

@@ -1,7 +1,6 @@
-"""Dropout: a network that learns to read digits with half of its hidden units left out, anew in each step, and a bootstrap
-interval of its accuracy. The masks are drawn in the loops that use them. Fails when it reads less than 90 % of the digits
-it has not seen.
-"""
+"""Dropout: a network that learns to read digits while a random half of its hidden units is dropped in each step,
+and a bootstrap interval of its accuracy. The masks are drawn in the loops that use them. Fails if it recognises
+less than 90 % of the digits it has not seen."""
 
 import os
 import time

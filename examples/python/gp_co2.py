@@ -1,8 +1,7 @@
-"""Gaussian process regression of the carbon dioxide over Mauna Loa: a trend, a season whose shape changes slowly, and
-irregularities. The parameters of the covariance maximise the marginal likelihood, by L-BFGS on one compiled function of
-value and gradient; it fails unless the last years, which the fit has not seen, are where the process expects them.
-The kernel is that of Rasmussen and Williams (2006, section 5.4.3).
-"""
+"""Gaussian process regression of the carbon dioxide measured at Mauna Loa: a trend, a season whose shape changes
+slowly, and irregularities. The covariance parameters maximise the marginal likelihood, by L-BFGS on one compiled
+function of value and gradient. Fails unless the last years, which the fit has not seen, are where the process
+expects them. The kernel is that of Rasmussen and Williams (2006, section 5.4.3)."""
 
 import os
 import sys

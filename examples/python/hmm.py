@@ -1,6 +1,7 @@
-"""A hidden Markov model: the forward algorithm on the scale of logarithms, its gradient, and the states that are likeliest.
+"""A hidden Markov model: the forward algorithm on a logarithmic scale, its gradient, and the most probable states.
 
-A dealer changes between a fair and a loaded die (Durbin, Eddy, Krogh and Mitchison, Biological Sequence Analysis, 1998, chapter 3).
+A dealer switches between a fair and a loaded die (Durbin, Eddy, Krogh and Mitchison, Biological
+Sequence Analysis, 1998, chapter 3).
 """
 
 import itertools

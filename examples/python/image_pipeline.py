@@ -1,7 +1,8 @@
-"""Restoring a blurred image: the width of the blur is found by its likelihood, and undone in the frequency domain.
+"""Restoring a blurred image: the width of the blur is found by maximum likelihood, and the blur is undone in the frequency domain.
 
-A convolution makes the data. The spectrum of the image and the width of the blur together say how bright each frequency should be, and
-the derivative by the width is exact, through the Fourier transforms.
+The data are made by a convolution. The spectrum of the image and the width of the blur together
+determine how strong each frequency should be, and the derivative with respect to the width is
+exact, through the Fourier transforms.
 """
 
 import os

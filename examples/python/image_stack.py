@@ -1,7 +1,7 @@
 """A stack of images over (time, y, x): smoothed in space, averaged over windows of time, and each pixel regressed on a signal.
 
-Dimensions are named, so nothing depends on their order, and coordinates select the frames of a period. Beside it is the same computation
-without names.
+Dimensions are named, so nothing depends on their order, and coordinates select the frames of a
+period. The same computation without names follows.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""A cart swings its pole up with the smallest effort: direct collocation by trapezoids (Kelly 2017, An introduction to trajectory
-optimization), solved by Ipopt. The derivatives are sparse; Ipopt's C interface reads them from the addresses of compiled
-functions, by ctypes alone. Without Ipopt (Debian: coinor-libipopt-dev) the program says so and ends."""
+"""A cart swings its pole up with the smallest effort: direct collocation by trapezoids (Kelly 2017, An introduction
+to trajectory optimization), solved by Ipopt. The derivatives are sparse; Ipopt's C interface calls compiled
+functions through their addresses, using only ctypes. Without Ipopt (Debian: coinor-libipopt-dev) the program says
+so and ends."""
 
 import ctypes
 import ctypes.util

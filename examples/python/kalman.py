@@ -1,7 +1,7 @@
 """The Kalman filter of the local level model on the Nile series, its variances found by Newton's method.
 
-Observed is y_t = level_t + noise, and the level walks at random. Durbin and Koopman, Time Series Analysis by State Space
-Methods (2012), section 2.10, have the variances 15099 and 1469.1.
+The observations are y_t = level_t + noise, and the level is a random walk. Durbin and Koopman, Time
+Series Analysis by State Space Methods (2012), section 2.10, give the variances 15099 and 1469.1.
 """
 
 import numpy as np

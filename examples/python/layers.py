@@ -1,8 +1,8 @@
-"""A network of equal blocks, each one node of an op that is defined by a graph, with a derivative of its own.
+"""A network of equal blocks; each block is one node of an op defined by a graph, with its own derivative.
 
-A block's weights are quantised to multiples of 1/8 in the forward pass. Rounding has the derivative zero, so that nothing
-would be learnt; the op `quantise` passes gradients straight through instead. Fails when the loss does not fall to a
-tenth.
+A block's weights are quantised to multiples of 1/8 in the forward pass. Rounding has derivative
+zero, so nothing would be learned; the op `quantise` passes gradients straight through instead.
+Fails if the loss does not fall to a tenth.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The log density of a multivariate normal distribution whose correlations have an LKJ prior, and its gradient: the
-covariance is diag(scales) R diag(scales), R given by unconstrained numbers through the partial correlations (Lewandowski,
-Kurowicka and Joe 2009). The normal part agrees with SciPy, the Jacobian of the transform with that of the function, the
-gradient with differences; the mode is found by L-BFGS and lies near the parameters that the data were drawn with.
-"""
+covariance is diag(scales) R diag(scales), with R given by unconstrained numbers through the partial correlations
+(Lewandowski, Kurowicka and Joe 2009). The normal part is compared with SciPy, the Jacobian of the transform with
+that of the function, and the gradient with finite differences; the mode is found by L-BFGS and lies near the
+parameters from which the data were drawn."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""Hierarchical logistic regression: does a person see a doctor in a year? 20,190 person-years, eight covariates, and an
-effect for each of 70 groups (site x insurance plan) around a common mean, with a spread that is learned too. Builds the
-log density, gets its gradient, compiles both into one function and climbs to the mode with SciPy's L-BFGS.
-"""
+"""Hierarchical logistic regression: does a person see a doctor in a year? 20,190 person-years, eight covariates,
+and an effect for each of 70 groups (site x insurance plan) around a common mean, with a spread that is learned too.
+The program builds the log density, takes its gradient, compiles both into one function and finds the mode with
+SciPy's L-BFGS."""
 
 import os
 import sys

@@ -1,5 +1,6 @@
-"""Models that are loops: an AR(1) process, and Lotka-Volterra by RK4, each with gradients, against loops written out. And
-control in a native function: a loop that ends by itself, and a choice of which only one side is computed."""
+"""Models that are loops: an AR(1) process, and Lotka-Volterra by RK4, each with gradients, compared with loops
+written out. Also control flow in a native function: a loop that ends by itself, and an `ifelse` that computes only
+one branch."""
 
 import os
 import time

@@ -1,7 +1,9 @@
-"""Lotka and Volterra's equations, solved by the Runge-Kutta method of order 4, fitted to the pelts of hares and lynxes that the
-Hudson's Bay Company bought from 1900 to 1920 (Howard 2009), on the scale of logarithms, by Levenberg and Marquardt's method.
+"""The Lotka-Volterra equations, solved by the Runge-Kutta method of order 4, fitted by the Levenberg-Marquardt
+method, on a logarithmic scale, to the pelts of hares and lynxes that the Hudson's Bay Company bought from 1900 to
+1920 (Howard 2009).
 
-Carpenter, Predator-Prey Population Dynamics (Stan case studies, 2018), has rates of 0.55, 0.028, 0.80, 0.024 as means.
+Carpenter, Predator-Prey Population Dynamics (Stan case studies, 2018), reports mean rates of 0.55,
+0.028, 0.80, 0.024.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""A linear-quadratic regulator: a cart on a track is steered to rest by the feedback that solves Riccati's equation, and the
-gradient through that equation says how the price depends on the cart's mass and the weight of its motor's work."""
+"""A linear-quadratic regulator: a cart on a track is brought to rest by the feedback from a Riccati equation, and
+the gradient through that equation shows how the cost depends on the mass of the cart and the weight of the control
+effort."""
 
 import numpy as np
 

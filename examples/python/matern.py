@@ -1,8 +1,9 @@
 """A Matérn field on a grid, observed with noise: its scales by maximum marginal likelihood, and the field itself.
 
-The field is the solution of a stochastic differential equation, so that its precision is sparse: with the Laplacian G of the
-grid, Q = tau^2 (kappa^2 + G)^2 (Lindgren, Rue and Lindstroem 2011). The observations are integrated out by factors of Q and of
-the precision given the observations, Q + A.T A / sigma^2; gradients are by their selected inverses.
+The field is the solution of a stochastic differential equation, so its precision is sparse: with
+the Laplacian G of the grid, Q = tau^2 (kappa^2 + G)^2 (Lindgren, Rue and Lindstroem 2011). The
+field is integrated out with factors of Q and of the precision given the observations, Q + A.T A /
+sigma^2; gradients use their selected inverses.
 """
 
 import os

@@ -1,8 +1,9 @@
 """A Metropolis sampler in one compiled function: the whole chain is a loop that carries the state of a random stream.
 
-The model is Rubin's eight schools, in its non-centred form: y[j] ~ normal(mu + tau * z[j], sigma[j]), z[j] ~ normal(0, 1),
-mu ~ normal(0, 5), tau ~ halfcauchy(5). The chain moves through q = (mu, log tau, z). Fails when the posterior means and
-deviations of mu and tau are not those found by integration.
+The model is Rubin's eight schools, in its non-centred form: y[j] ~ normal(mu + tau * z[j],
+sigma[j]), z[j] ~ normal(0, 1), mu ~ normal(0, 5), tau ~ halfcauchy(5). The chain moves through q =
+(mu, log tau, z). Fails if the posterior means and deviations of mu and tau differ from those found
+by integration.
 """
 
 import os

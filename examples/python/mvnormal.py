@@ -1,6 +1,6 @@
-"""The log density of a multivariate normal distribution with an exponential covariance, and its gradient: values against
-SciPy, the gradient against finite differences. One native function factors the covariance once for all of them.
-"""
+"""The log density of a multivariate normal distribution with an exponential covariance, and its gradient: values
+are compared with SciPy, the gradient with finite differences. One native function factors the covariance once for
+all of them."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Your own ops in Python: one that NumPy computes, one from a function, and one that is a formula and compiled."""
+"""Your own ops in Python: one computed by NumPy, one made from a function, and one that is a formula and is compiled."""
 
 import numpy as np
 

@@ -1,7 +1,8 @@
-"""PageRank: by iteration, where a step is one loop over the links, and by a sparse system, whose transposed solution says how much each
-page's rank owes to each page's own weight.
+"""PageRank: by iteration, where a step is one loop over the links, and by a sparse system, whose transposed
+solution shows how much the rank of each page owes to the weight of each page.
 
-With the shares P of the links on a page, the ranks are r = damping P r + (1 - damping) w: a system with a general sparse matrix.
+If P holds the shares of the links on each page, the ranks are r = damping P r + (1 - damping) w: a
+system with a general sparse matrix.
 """
 
 import os

@@ -1,7 +1,8 @@
 """A bootstrap particle filter: the likelihood of a noisy series, from particles that are moved, weighed and resampled.
 
-All of it is one compiled function, a loop that carries the particles and the state of a random stream. The model is linear
-with normal noise, so that Kalman's filter gives the likelihood exactly; fails when the particles' is not near it.
+All of it is one compiled function, a loop that carries the particles and the state of a random
+stream. The model is linear with normal noise, so a Kalman filter gives the exact likelihood; fails
+if that of the particles is not close to it.
 """
 
 import os

@@ -1,7 +1,6 @@
-"""Principal components of handwritten digits by the singular value decomposition: how much of the variance few of them
-keep, and the images made of them again. One function for any number of components. The values are NumPy's, and what is
-lost is the sum of the squares of the singular values that are left out (Eckart and Young 1936).
-"""
+"""Principal components of handwritten digits by the singular value decomposition: how much of the variance a few of
+them explain, and the images reconstructed from them. One function serves any number of components. The values equal
+NumPy's, and the error is the sum of the squares of the omitted singular values (Eckart and Young 1936)."""
 
 import sys
 from pathlib import Path

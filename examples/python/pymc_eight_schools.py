@@ -1,5 +1,5 @@
-"""Eight schools: PyMC's sampler and nutpie's, on functions that Bitale has compiled and on PyTensor's own backends. The posteriors agree; an argument is a
-file for a picture of them."""
+"""Eight schools: PyMC's and nutpie's samplers, on functions compiled by Bitale and on PyTensor's own backends. The
+posteriors agree; an argument names a file for a picture of them."""
 
 import os
 import sys

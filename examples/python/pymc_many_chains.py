@@ -1,5 +1,5 @@
-"""Eight schools by Hamiltonian Monte Carlo with 64 chains in lock step: one call evaluates log density and gradient of all of them. The posterior agrees
-with nutpie's; an argument is a file for a picture of both."""
+"""Eight schools by Hamiltonian Monte Carlo with 64 chains in lock step: one call evaluates the log density and
+gradient of all of them. The posterior agrees with nutpie's; an argument names a file for a picture of both."""
 
 import os
 import sys

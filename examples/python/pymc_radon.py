@@ -1,5 +1,6 @@
-"""Levels of radon in houses, with intercepts of counties that are partially pooled: sampled by PyMC and by nutpie, on Bitale and on PyTensor's own
-backends. Data are drawn from the model itself. The posteriors agree; an argument is a file for a picture of them."""
+"""Radon levels in houses, with partially pooled county intercepts: sampled by PyMC and by nutpie, on Bitale and on
+PyTensor's own backends. The data are drawn from the model itself. The posteriors agree; an argument names a file
+for a picture of them."""
 
 import os
 import sys

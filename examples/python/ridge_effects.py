@@ -1,8 +1,9 @@
-"""Ridge regression on two categories with many levels each, and on a number: the penalty by the smallest error of predictions for rows
-left out, whose gradient comes from the same factor.
+"""Ridge regression on two categories with many levels each, and on a number: the penalty minimises the
+leave-one-out prediction error, whose gradient comes from the same factor.
 
-The design has three elements a row: one for each category's level, and the number. Its cross product is sparse, with the positions of the pairs
-of levels that occur together, so that the coefficients are the solution of a sparse system.
+Each row of the design has three elements: one for the level of each category, and the number. Its
+cross product is sparse, with a position for each pair of levels that occur together, so the
+coefficients are the solution of a sparse system.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A first expression: how it looks as written and as compiled, what it computes, and its gradient."""
+"""A first expression: as written and as compiled, its values, and its gradient."""
 
 import numpy as np
 

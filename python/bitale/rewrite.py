@@ -303,7 +303,8 @@ class Trace(list[Any]):
         return _core.steps_text(self)
 
     def html(self, path: Any = None) -> str:
-        """A self-contained page, written to the path if one is given: one picture per step, with the changes marked, and buttons and arrow keys for the previous and the next step."""
+        """A self-contained page, written to the path if one is given: one picture per step, with the changes
+        marked, and buttons and arrow keys for the previous and the next step."""
         page = _core.steps_html(self)
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:

@@ -1,4 +1,5 @@
-"""BITALE as the default of what PyTensor and PyMC compile. Only this module replaces anything of another package, and only between `start` and `stop`."""
+"""BITALE as the default of what PyTensor and PyMC compile. Only this module replaces anything of another package,
+and only between `start` and `stop`."""
 
 from __future__ import annotations
 

@@ -85,7 +85,8 @@ def matrix(
     pattern: Any = None,
     index_dtype: Any = "int32",
 ) -> SparseVariable:
-    """An input of functions: a sparse matrix of this format. With pattern, a SciPy matrix, functions are compiled for its positions and accept only matrices that have them.
+    """An input of functions: a sparse matrix of this format. With pattern, a SciPy matrix, functions are compiled
+    for its positions and accept only matrices that have them.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -337,7 +338,8 @@ def triu(x: Any, k: int = 0) -> SparseVariable:
 def from_elements(
     data: Any, rows: Any, columns: Any, shape: Any, format: str = "csr"
 ) -> SparseVariable:
-    """The matrix with data[k] at row rows[k] and column columns[k]; the vectors may be known only when a function is called. Elements may be in any order, and those at the same position are added, as in scipy.sparse.coo_array.
+    """The matrix with data[k] at row rows[k] and column columns[k]; the vectors may be known only when a function
+    is called. Elements may be in any order, and those at the same position are added, as in scipy.sparse.coo_array.
 
     >>> from bitale import sparse
     >>> x, i = pt.dvector("x"), pt.lvector("i")
@@ -509,7 +511,9 @@ def _is_vector(key: Any) -> bool:
 
 
 def get_item(x: Any, key: Any) -> Any:
-    """x[key]: with two scalars an element; with two lists of rows and columns a vector of elements, as in SciPy; with slices, integers, lists and boolean vectors a sparse matrix of rows and columns, which has two dimensions, as in SciPy."""
+    """x[key]: with two scalars an element; with two lists of rows and columns a vector of elements, as in SciPy;
+    with slices, integers, lists and boolean vectors a sparse matrix of rows and columns, which has two dimensions,
+    as in SciPy."""
     a = as_sparse_variable(x)
     keys = key if isinstance(key, tuple) else (key, slice(None))
     if len(keys) != 2:

@@ -1,4 +1,5 @@
-"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors. The elimination order is computed when expressions are built, or in each call if only the call knows the pattern."""
+"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors. The elimination order is
+computed when expressions are built, or in each call if only the call knows the pattern."""
 
 from __future__ import annotations
 
@@ -77,7 +78,8 @@ def solve(
 def solve_triangular(
     A: Any, b: Any, lower: bool = True, trans: Any = 0, unit_diagonal: bool = False
 ) -> Any:
-    """x with T @ x == b for T, the lower (or upper) triangle of A, for a vector or the columns of a matrix. The pattern may come with the call of a function.
+    """x with T @ x == b for T, the lower (or upper) triangle of A, for a vector or the columns of a matrix. The
+    pattern may come with the call of a function.
 
     trans: 0 or "N"; 1 or "T", T.T @ x == b; 2 or "C", T.conj().T @ x == b. unit_diagonal: T has ones on its diagonal, and what A stores
     there is not read. Otherwise numpy.linalg.LinAlgError for an element on the diagonal that is 0 or not stored.

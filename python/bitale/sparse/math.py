@@ -36,7 +36,8 @@ _STRUCTURED_BINARY = {
 
 
 def structured_elemwise(tensor_op: Callable[..., Any]) -> Callable[..., Any]:
-    """The elementwise function of tensors, applied to the stored elements. As a decorator, it replaces the body of a function, and keeps its name, arguments and docstring."""
+    """The elementwise function of tensors, applied to the stored elements. As a decorator, it replaces the body of
+    a function, and keeps its name, arguments and docstring."""
 
     def of_stored(x: Any, *others: Any) -> Any:
         if inspect.isfunction(x) and not others:
@@ -193,7 +194,8 @@ def sampling_dot(x: Any, y: Any, p: Any) -> SparseVariable:
 
 
 def structured_dot_grad(sparse_A: Any, dense_B: Any, ga: Any) -> SparseVariable:
-    """The derivative of a product sparse_A @ dense_B with respect to the elements of sparse_A, where ga is that with respect to the product: ga @ dense_B.T at their positions."""
+    """The derivative of a product sparse_A @ dense_B with respect to the elements of sparse_A, where ga is that
+    with respect to the product: ga @ dense_B.T at their positions."""
     a = as_sparse_variable(sparse_A)
     derivative: SparseVariable = _core.sparse_sampling_dot(
         ga, dense_B, a.with_data(pt.ones_like(a.data))

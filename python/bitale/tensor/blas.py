@@ -1,4 +1,6 @@
-"""The operations of BLAS as functions, under PyTensor's names: formulas of products and sums, which compiled functions compute by calling BLAS where that pays. Nothing is written in place here, so names ending in `_inplace` do the same.
+"""The operations of BLAS as functions, under PyTensor's names: formulas of products and sums, which compiled
+functions compute by calling BLAS where that pays. Nothing is written in place here, so names ending in `_inplace`
+do the same.
 
 >>> from bitale.tensor.blas import gemv
 >>> gemv(np.ones(2), 2.0, np.eye(2), np.array([1.0, 3.0]), 0.5).eval()

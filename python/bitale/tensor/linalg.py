@@ -1,4 +1,5 @@
-"""Linear algebra: decompositions of matrices, and systems of equations. The last two dimensions are those of the matrices; dimensions before them are batch dimensions, which broadcast. Failures raise numpy.linalg.LinAlgError."""
+"""Linear algebra: decompositions of matrices, and systems of equations. The last two dimensions are those of the
+matrices; dimensions before them are batch dimensions, which broadcast. Failures raise numpy.linalg.LinAlgError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Distinct elements, and distinct slices along an axis, found by NumPy. Their number determines the length of the result; the slices themselves are taken by position, with derivatives."""
+"""Distinct elements, and distinct slices along an axis, found by NumPy. Their number determines the length of the
+result; the slices themselves are taken by position, with derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Labelled dimensions: tensors whose axes have names. Names are resolved while an expression is built, so all other parts work on plain tensors. Names and arguments are those of PyTensor's xtensor and of xarray."""
+"""Labelled dimensions: tensors whose axes have names. Names are resolved while an expression is built, so all other
+parts work on plain tensors. Names and arguments are those of PyTensor's xtensor and of xarray."""
 
 from bitale._core import Dim
 from bitale._geography import add_modules as _add_modules

@@ -1,5 +1,5 @@
-"""A package that extends Bitale from outside: an op with a gradient, rewriters at three positions of the pipeline and one
-behind them, a feature, and a linker. Importing it is all that a program has to do."""
+"""A package that extends Bitale from outside: an op with a gradient, rewriters at three positions of the pipeline
+and one after them, a feature, and a linker. A program only has to import it."""
 
 from smoothing.feature import LeftOver
 from smoothing.linker import TextLinker

@@ -1,4 +1,4 @@
-"""A linker: it runs the graph as a function of Python, whose text can be read."""
+"""A linker: it runs the graph as a Python function, whose source can be read."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The rewriters, in three phases, and a look at the graph behind all of them."""
+"""The rewriters, in three phases, and a look at the graph after all of them."""
 
 import bitale.tensor as pt
 from bitale.compile.mode import optdb
