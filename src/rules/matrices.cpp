@@ -139,8 +139,7 @@ bool is_definite(FunctionGraph& graph, const Variable& a) {
     if (!client.node) continue;
     const Variable factor = Apply::of(client.node).output(0);
     const auto found = as_cholesky(factor);
-    if (found && found->on_error == OnError::Raise && !guarded_values(graph.outputs()).contains(factor.node()))
-      return true;
+    if (found && found->on_error == OnError::Raise && is_always_needed(graph, factor)) return true;
   }
   return false;
 }

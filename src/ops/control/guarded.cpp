@@ -123,4 +123,24 @@ PointerSet needed_values(std::span<const Variable> outputs, const Variables& lea
   return needed_by(outputs, order, choices_by(leaves, order));
 }
 
+bool is_always_needed(const FunctionGraph& graph, const Variable& variable) {
+  PointerSet seen;
+  Variables waiting{variable};
+  while (!waiting.empty()) {
+    const Variable v = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(v.node())) continue;
+    for (auto& client : graph.clients(v)) {
+      if (!client.node) return true;
+      const Apply node = Apply::of(client.node);
+      if (const LazyInputs* lazy = lazy_inputs(node)) {
+        const std::vector<int> first = needed_first(node, *lazy);
+        if (std::ranges::find(first, int(client.index)) == first.end()) continue;
+      }
+      for (auto& output : node.outputs()) waiting.push_back(output);
+    }
+  }
+  return false;
+}
+
 }  // namespace bitale

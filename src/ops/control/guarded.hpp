@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "bitale/graph/function_graph.hpp"
 #include "bitale/graph/op.hpp"
 #include "graph/pointer_map.hpp"
 
@@ -19,5 +20,8 @@ PointerSet guarded_values(std::span<const Variable> outputs);
 PointerSet guarded_values(std::span<const Variable> outputs, const Variables& leaves, const std::vector<Apply>& order);
 // The values that are needed whatever the lazy nodes choose that depend on the leaves.
 PointerSet needed_values(std::span<const Variable> outputs, const Variables& leaves);
+
+// Whether an output of the graph needs the variable whatever its lazy nodes choose.
+bool is_always_needed(const FunctionGraph& graph, const Variable& variable);
 
 }  // namespace bitale
