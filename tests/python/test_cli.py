@@ -199,7 +199,7 @@ def test_doctor_without_llvm_and_with_an_unwritable_compile_directory(tmp_path):
         and checks["LLVM"]["status"] == "fail"
         and checks["interpreter"]["status"] == "ok"
     )
-    assert checks["cache"]["status"] == "note" and "no directory" in checks["cache"]["hint"]
+    assert checks["cache"]["status"] == "note" and "not a directory" in checks["cache"]["hint"]
 
 
 def test_flags_with_invalid_values():

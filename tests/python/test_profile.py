@@ -84,7 +84,7 @@ def test_ways_to_enable_profiling():
     profiled = bt.function([x], x * 2, profile=True)
     assert pickle.loads(pickle.dumps(profiled)).profile.fct_callcount == 0
     assert profiled.copy().profile is None and profiled.copy(profile=True).profile is not None
-    with pytest.raises(TypeError, match="profile is True, False, None or a text"):
+    with pytest.raises(TypeError, match="profile must be True, False, None or a string"):
         bt.function([x], x * 2, profile=1)
     with pytest.raises(ValueError, match="compiled without a profile"):
         bt.printing.profile(bt.function([x], x * 2))

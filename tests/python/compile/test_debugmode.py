@@ -142,7 +142,7 @@ def test_values_that_are_not_finite():
         and "Log" in str(caught.value.r.owner.op)
         and "Log" in caught.value.hint
     )
-    with pytest.raises(InvalidValueError, match="the input is no value") as caught:
+    with pytest.raises(InvalidValueError, match="the input is not a value") as caught:
         f([np.nan])
     assert caught.value.r.name == "x" and "check_isfinite" in caught.value.specific_hint
     assert s.get_value() == 2

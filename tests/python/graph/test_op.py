@@ -761,7 +761,7 @@ def test_bad_nodes():
     with pytest.raises(TypeError, match="has no values"):
         op_of(lambda self, x: Apply(self, [x], [disconnected_type()]))(x)
     for members in ({"view_map": {1: [0]}}, {"view_map": {0: [3]}}, {"destroy_map": {0: [-1]}}):
-        with pytest.raises(ValueError, match="has not"):
+        with pytest.raises(ValueError, match="does not have"):
             op_of(lambda self, x: Apply(self, [x], [x.type()]), **members)(x)
     for members in ({"view_map": [0]}, {"view_map": {0: 0}}, {"destroy_map": {"a": [0]}}):
         with pytest.raises(TypeError, match="expected a dict"):
@@ -797,7 +797,7 @@ def test_bad_props():
         TypeError, match=r"Listed.__props__: the value of `factor` can't be hashed: \[1, 2\]"
     ):
         Listed([1, 2])(x)
-    with pytest.raises(TypeError, match="names `missing`, which the object has not"):
+    with pytest.raises(TypeError, match="names `missing`, which the object does not have"):
         type("Lacks", (Scale,), {"__props__": ("missing",)})(2.0)(x)
     with pytest.raises(TypeError, match="expected a tuple of names"):
         type("Text", (Scale,), {"__props__": "factor"})(2.0)(x)
