@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds turns of phrase that a native speaker would not write, in pages, docstrings, comments of Python and texts of C++.
+"""Finds turns of phrase that a native speaker would not write, in pages, docstrings, comments of Python and headers, texts of C++.
 
 Usage: check_language.py [FILE...]; without files, all that git knows. Each complaint says what to write instead.
 """
@@ -23,7 +23,7 @@ PATTERNS = {
     r"(?<![Tt]here )\b(?:is|are|was|were) none\b": "is not one, or: there is none",
     r"\bbeside\b": "next to, in addition to, besides",
     r"\bwhat is given\b": "the arguments, or their name",
-    r"\bthe least (?!squares|recently|significant)\w+": "the smallest, the shortest",
+    r"\bthe least (?!squares|norm|recently|significant)\w+": "the smallest, the shortest",
     r"(?<![Tt]here )\bis no (?!longer\b|more\b|less\b|need\b|one\b|other\b|way\b|slower\b|faster\b)[a-z]+": "is not a",
     r"\bfor what is no\b": "for anything that is not a",
     r"\bshall\b": "should, is to, must",
@@ -89,7 +89,15 @@ def of_cpp(text: str) -> Iterator[tuple[int, str]]:
             yield number, found
 
 
-READERS = {".md": of_markdown, ".py": of_python, ".cpp": of_cpp, ".hpp": of_cpp}
+def of_header(text: str) -> Iterator[tuple[int, str]]:
+    yield from of_cpp(text)
+    for number, line in enumerate(text.splitlines(), 1):
+        before, comment, words = line.partition("//")
+        if comment and before.count('"') % 2 == 0:
+            yield number, words
+
+
+READERS = {".md": of_markdown, ".py": of_python, ".cpp": of_cpp, ".hpp": of_header}
 PLACES = ("README.md", "CONTRIBUTING.md", "docs", "python", "examples", "src", "include")
 
 

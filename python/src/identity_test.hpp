@@ -15,7 +15,7 @@ struct IdentityTest {
 
 // What to write in place of the comparison.
 std::string elementwise_hint(const IdentityTest& test);
-// TypeError when the object is no operand because it is the result of a comparison or of Python's logic: an
+// TypeError when the object is not an operand because it is the result of a comparison or of Python's logic: an
 // IdentityTest, or a Python bool.
 void refuse_truth_value(nanobind::handle object);
 

@@ -54,7 +54,7 @@ struct OutObject {
 
 // What allow_downcast=None, True and False mean.
 Downcast downcast_of(std::optional<bool> allow);
-// None, or whether the object is true. TypeError, which names `what`, for an object that is no bool.
+// None, or whether the object is true. TypeError, which names `what`, for an object that is not a bool.
 std::optional<bool> optional_flag(nb::handle object, const char* what);
 // An In of the variable or tree, or the In itself. TypeError for other objects.
 InObject as_input(nb::handle given);

@@ -167,8 +167,8 @@ class Tree {
   bool is_ordered_ = false;
 };
 
-// TypeError for what is no class or lacks a function, ValueError for a class that is registered. Without both functions
-// the class is a dataclass whose objects are leaves.
+// TypeError for anything that is not a class or lacks one function, ValueError for a class that is registered. Without
+// both functions the class is a dataclass whose objects are leaves.
 void register_tree_class(TreeClass cls);
 // The registered class of the object; null if there is none.
 const TreeClass* tree_class_of(nb::handle object);

@@ -18,8 +18,8 @@ inline constexpr std::int64_t pairwise_block = 32;  // additions to an accumulat
 
 using program::is_float_sum;
 
-// A float sum whose terms are products, each added with one rounding. A scaled value (math/scale.hpp) is no product
-// here.
+// A float sum whose terms are products, each added with one rounding. A scaled value (math/scale.hpp) is not a
+// product here.
 bool is_sum_of_products(const program::Update& update);
 
 // Bytes of all buffers that a step reads and writes, as an expression of lengths.

@@ -1,6 +1,6 @@
-// While an instance lives, nodes record the library function that the user called, such as `eigh`, beside the line of
-// the call: an error of a node that this function builds by calling other functions then names it. The outermost scope
-// wins.
+// While an instance lives, nodes record the library function that the user called, such as `eigh`, in addition to the
+// line of the call: an error of a node that this function builds by calling other functions then names it. The
+// outermost scope wins.
 #pragma once
 
 #include "bitale/core/location.hpp"

@@ -1,4 +1,4 @@
-// The folder of this library: other libraries that are opened on first use are stored beside it.
+// The folder of this library: other libraries that are opened on first use are stored next to it.
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ class InputDependencies {
 // variable. nullopt: it can't be told, and each element depends on everything that the inputs depend on.
 using Dependencies = std::optional<Array> (*)(const Apply& node, int output, InputDependencies& inputs);
 
-// What the ops of a name declare, beside their definition.
+// What the ops of a name declare, next to their definition.
 struct RegisterDependencies {
   RegisterDependencies(std::string_view op, Dependencies declared);
 };

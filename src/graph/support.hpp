@@ -18,7 +18,7 @@ struct Support {
   Kind kind = Kind::everywhere;
   // masked: true where the tensor may be nonzero. bool, of the tensor's rank, and of its shape or repeated to it.
   Variable mask = {};
-  // The mask takes more than an elementwise computation beside the tensor: a scatter or a reduction.
+  // The mask takes more than an elementwise computation next to that of the tensor: a scatter or a reduction.
   bool costly = false;
 
   bool is_everywhere() const { return kind == Kind::everywhere; }

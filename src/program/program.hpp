@@ -181,7 +181,7 @@ struct Program {
   int input_count = 0, output_count = 0;
   int workspace_slots = 0;
 
-  // Null when it is no call, or a call of a runtime function.
+  // Null when it is not a call, or a call of a runtime function.
   const Function* function_of(Expr call) const {
     if (call.code() != Code::call || functions.empty()) return nullptr;
     const auto found = functions.find(call.payload());

@@ -25,7 +25,7 @@ struct Rewrite {
   std::shared_ptr<const Rule> rule = {};
   GraphPass pass = {};
 };
-// A rewrite that depends on the query: that of a database inside of this one, which may be the host's.
+// A rewrite that depends on the query: that of a database inside this one, which may be the host's.
 using RewriteSource = std::function<Rewrite(const RewriteQuery&)>;
 
 // A member of a database: one of the two.
@@ -128,7 +128,7 @@ class OptDB {
   void add(SequenceDB::Entry entry, bool overwrite);
   // Adds tags to a member of a phase, or to a phase, and takes others away. KeyError where there is no such one.
   void change_tags(std::string_view phase, std::string_view name, const Tags& added, const Tags& removed);
-  // Names and tags inside of databases that are not the library's, which queries may therefore name. Plans are made
+  // Names and tags inside databases that are not the library's, which queries may therefore name. Plans are made
   // anew.
   void note_tags(const Tags& tags);
   std::vector<DatabaseEntry> entries();

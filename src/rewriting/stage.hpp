@@ -27,7 +27,7 @@ struct Stage {
   GraphPass pass = {};                                       // instead of rules
   std::shared_ptr<const RewriteQuery> of_inner_graphs = {};  // instead: rewrites the inner graphs that are left
   Order order = Order::equilibrium;
-  bool visits_new_nodes = true;                  // of an order that is no equilibrium
+  bool visits_new_nodes = true;                  // of an order that is not an equilibrium
   std::vector<NamedPass> first = {}, last = {};  // of an equilibrium: before and after the rules of a round
   std::optional<double> max_use_ratio = {};      // default: config.optdb__max_use_ratio
 };

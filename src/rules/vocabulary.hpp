@@ -22,7 +22,7 @@ inline bool is_one(const Variable& v, int axis) { return v.static_shape()[std::s
 bool is_single(const Variable& v);
 // Whether a scalar expression is the length of x along an axis.
 bool is_length_of(const Variable& scalar, const Variable& x, int axis);
-// Whether the values depend on a leaf that is no constant (true if the search takes too long). Lengths do not count.
+// Whether the values depend on a leaf that is not a constant (true if the search takes too long). Lengths do not count.
 bool depends_on_inputs(const Variable& v);
 // Whether both have the same rank and the same static pattern of broadcast dimensions.
 bool same_broadcast(const Variable& a, const Variable& b);

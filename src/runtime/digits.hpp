@@ -1,4 +1,4 @@
-// Functions that need numbers of hundreds of digits, in a separate library beside this one: it computes the constants
+// Functions that need numbers of hundreds of digits, in a separate library next to this one: it computes the constants
 // of such numbers when it is loaded, which takes longer than loading everything else.
 #pragma once
 

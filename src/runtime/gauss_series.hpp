@@ -197,7 +197,7 @@ bool try_derivative(double a, double b, double c, double z, bool is_by_c, double
   const auto above = moved(step), below = moved(Real(-step));
   const Real difference = above.value - below.value, largest = std::max(above.largest, below.largest);
   if (!above.is_complete || !below.is_complete) return false;
-  // A derivative this small beside the largest term is 0, as that of a polynomial at its extreme.
+  // A derivative this small compared with the largest term is 0, as that of a polynomial at its extreme.
   if (std::numeric_limits<Real>::digits10 >= 400 && size(difference) < largest * step * step * step * 1000) {
     out = 0;
     return true;

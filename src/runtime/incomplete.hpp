@@ -1,4 +1,5 @@
-// Incomplete gamma and beta functions, their inverses, and their derivatives by the parameters, as plain C functions.
+// Incomplete gamma and beta functions, their inverses, and their derivatives with respect to the parameters, as plain C
+// functions.
 #pragma once
 
 extern "C" {

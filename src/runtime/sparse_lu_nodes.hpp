@@ -89,7 +89,7 @@ class LuNodes {
   const UpperRows& upper_;
 };
 
-// The own rows of U, and of the transposed L with ones on its diagonal: both are upper triangles and what is beside
+// The own rows of U, and of the transposed L with ones on its diagonal: both are upper triangles and what is next to
 // them, [width, height].
 template <class T>
 struct LuPanels {
@@ -109,7 +109,7 @@ struct LuPanels {
   std::vector<T> upper, lower;
 };
 
-// R^-1 B, for the upper triangle R of a panel and what is beside it, B: [width, below].
+// R^-1 B, for the upper triangle R of a panel and what is next to it, B: [width, below].
 template <class T>
 std::vector<T> divided(const LuNode& node, const std::vector<T>& panel) {
   const std::int64_t w = node.width, m = node.height, below = m - w;

@@ -44,7 +44,7 @@ struct ModuleOptions {
   // Results that replace inputs (result, input), whose memory they may then take. Where a check fails, such a result is
   // the input.
   std::vector<std::pair<std::size_t, std::size_t>> updates = {};
-  // The inputs, by number, whose elements the caller has at hand and checks (Module::range_checks).
+  // The inputs, by number, whose elements the caller can read and checks (Module::range_checks).
   std::vector<std::size_t> on_host = {};
   bool with_checks = true;  // without them positions out of range are clamped, and statements about values not checked
 };

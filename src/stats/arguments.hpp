@@ -18,7 +18,7 @@ inline constexpr double log_pi = 1.14472988584940017414;
 inline constexpr double log_two_pi = 1.83787706640934548356;
 inline constexpr double half_log_two_pi = log_two_pi / 2;
 
-// The dtype of a result: floatX for integers, and for numbers without a dtype beside nothing that has one.
+// The dtype of a result: floatX for integers, and for numbers without a dtype if no value has one.
 DType common_dtype(std::span<const Variable> values);
 
 // formula(x, parameters...) of the arguments in one float dtype, in which the result is returned. `who` lives as long

@@ -64,9 +64,9 @@ inline Variables Rop(const Variables& outputs, const Variables& wrt, const Varia
   return pushforward(outputs, wrt, tangents, options, where);
 }
 
-// d expression / d wrt: the dimensions of the expression, then those of wrt. One batched pullback, or one batched
-// pushforward where that takes far fewer products, which calls find where lengths are unknown: NotImplementedError when
-// an op can't take batches.
+// d expression / d wrt: the dimensions of the expression, then those of wrt. Computed by one batched pullback, or by
+// one batched pushforward where that takes far fewer products; where lengths are unknown, each call decides.
+// NotImplementedError when an op can't take batches.
 Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options = {},
                    Source where = Source::current());
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
@@ -77,16 +77,17 @@ Variables jacfwd(const Variable& expression, const Variables& wrt, const GradOpt
                  Source where = Source::current());
 Variable jacfwd(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
                 Source where = Source::current());
-// The Jacobian of a vector by a vector whose sparsity is known. `sparsity` is a matrix of bool, with a row per element
-// of the expression, that is true where an element may be nonzero. Rows and columns that share no nonzero are computed
-// by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, whatever its length, an
-// arrow 3. The result is dense, and zero where the sparsity is false. A nonzero that the sparsity leaves out is not
-// detected, and may be added to others. ShapeError where the lengths differ from those of the sparsity.
+// The Jacobian of a vector with respect to another, where its sparsity is known. `sparsity` is a matrix of bool, with a
+// row per element of the expression, that is true where an element may be nonzero. Rows and columns that share no
+// nonzero are computed by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products,
+// whatever its length, an arrow 3. The result is dense, and zero where the sparsity is false. A nonzero that the
+// sparsity leaves out is not detected, and may be added to others. ShapeError where the lengths differ from those of
+// the sparsity.
 Variable sparse_jacobian(const Variable& expression, const Variable& wrt, const Array& sparsity,
                          const GradOptions& options = {}, Source where = Source::current());
 Variable sparse_hessian(const Variable& cost, const Variable& wrt, const Array& sparsity,
                         const GradOptions& options = {}, Source where = Source::current());
-// Second derivatives of a scalar by vectors (or scalars), for each of them separately.
+// Second derivatives of a scalar with respect to vectors (or scalars), for each of them separately.
 Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
                   Source where = Source::current());
 Variable hessian(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
@@ -94,9 +95,9 @@ Variable hessian(const Variable& cost, const Variable& wrt, const GradOptions& o
 // The Hessian over all wrt together, times vectors of their shapes.
 Variables hessian_vector_product(const Variable& cost, const Variables& wrt, const Variables& vectors,
                                  const GradOptions& options = {}, Source where = Source::current());
-// J' H J times vectors, where J is the Jacobian of `outputs` by `wrt`, and H the Hessian of the cost as a function of
-// the outputs: positive semidefinite for a convex cost. Schraudolph (2002), "Fast curvature matrix-vector products".
-// Everything else that the cost depends on is held constant.
+// J' H J times vectors, where J is the Jacobian of `outputs` with respect to `wrt`, and H the Hessian of the cost as a
+// function of the outputs: positive semidefinite for a convex cost. Schraudolph (2002), "Fast curvature matrix-vector
+// products". Everything else that the cost depends on is held constant.
 Variables gauss_newton_vector_product(const Variable& cost, const Variables& outputs, const Variables& wrt,
                                       const Variables& vectors, const GradOptions& options = {},
                                       Source where = Source::current());

@@ -8,22 +8,22 @@
 
 namespace bitale {
 
-// The elements of the Jacobian of a vector by a vector that may be nonzero, found by a walk over the graph: each op
-// says which elements of its inputs an element of its output reads, and one that does not say it is dense. A csr
-// pattern. NotImplementedError where the length of a tensor between the two is not known statically.
+// The elements that may be nonzero in the Jacobian of a vector with respect to another, as a csr pattern. It is found
+// by a walk over the graph: each op says which elements of its inputs an element of its output reads; an op that does
+// not say counts as dense. NotImplementedError where the length of a tensor between the two is not known statically.
 sparse::Pattern jacobian_pattern(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
                                  Source where = Source::current());
-// Of the Hessian of a scalar: that of its gradient's Jacobian.
+// The same for the Hessian of a scalar: the pattern of its gradient's Jacobian.
 sparse::Pattern hessian_pattern(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
                                 Source where = Source::current());
 
-// With the elements of a static pattern. A nonzero that the pattern leaves out is not detected, and may be added to
-// others. ShapeError where the lengths differ from those of the pattern.
+// The matrices with the elements of a given static pattern. A nonzero that the pattern leaves out is not detected, and
+// may be added to others. ShapeError where the lengths differ from those of the pattern.
 sparse::Matrix sparse_jacobian(const Variable& expression, const Variable& wrt, const sparse::Pattern& pattern,
                                const GradOptions& options = {}, Source where = Source::current());
 sparse::Matrix sparse_hessian(const Variable& cost, const Variable& wrt, const sparse::Pattern& pattern,
                               const GradOptions& options = {}, Source where = Source::current());
-// With the pattern that is found.
+// The same with the pattern that the functions above find.
 sparse::Matrix sparse_jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
                                Source where = Source::current());
 sparse::Matrix sparse_hessian(const Variable& cost, const Variable& wrt, const GradOptions& options = {},

@@ -1,4 +1,5 @@
-// Derivatives by values that are made of variables (graph/tree.hpp): gradients have the structure of the value.
+// Derivatives with respect to values that are made of variables (graph/tree.hpp): gradients have the structure of the
+// value.
 //
 //   auto [loss, slope] = value_and_grad([&](const Params& p) { return mean(sqr(dot(x, p.W) + p.b - y)); }, params);
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace bitale {
 
-// The gradient of a scalar by each variable of a value. Errors are those of `grad`.
+// The gradient of a scalar with respect to each variable of a value. Errors are those of `grad`.
 template <Tree T>
 requires(!std::is_convertible_v<const T&, Variable> && !std::is_convertible_v<const T&, Variables>) T
     grad(const Variable& cost, const T& wrt, const GradOptions& options = {}, Source where = Source::current()) {

@@ -19,7 +19,7 @@ struct ExportOptions {
 // after the others. Results are those of this machine's native code, to the last bit, except for matrix products and
 // for the few functions that each C library computes in its own way.
 // NotImplementedError naming what can't be exported (an op without native code; lengths that depend on computed
-// values); ValueError for a name that is no identifier, or a folder that can't be written.
+// values); ValueError for a name that is not an identifier, or a folder that can't be written.
 std::vector<std::string> export_c(const Function& function, const std::string& folder,
                                   const ExportOptions& options = {});
 

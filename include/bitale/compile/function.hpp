@@ -30,16 +30,16 @@ struct Profile;
 struct RewriteReport;
 
 enum class OnUnusedInput { Raise, Warn, Ignore };
-// What the flag of that name says, as a text. ValueError for another text.
+// From the value of the flag of that name: "raise", "warn" or "ignore". ValueError for another text.
 OnUnusedInput on_unused_input_named(std::string_view text);
 
 struct FunctionOptions {
   Replacements updates = {};  // shared variable -> expression; all computed first, stored after the outputs, together
-  Replacements givens = {};   // variable, which is no input -> its replacement
+  Replacements givens = {};   // variable that is not an input -> its replacement
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
   std::optional<OnUnusedInput> on_unused_input = {};  // default: config
-  // Of each input the argument that it is a part of; an argument is used if one of its inputs is. Default: each input
+  // For each input, the argument that it is a part of; an argument is used if one of its inputs is. Default: each input
   // is an argument.
   std::vector<std::size_t> arguments_of_inputs = {};
   // Measure what compiling and calls take: see bitale/compile/profile.hpp. Native code is compiled with time stamps
@@ -47,8 +47,8 @@ struct FunctionOptions {
   std::optional<bool> profile = {};
   Downcast allow_input_downcast = Downcast::FloatLiteral;  // PyTensor's None
   // Threads that one call may use, from 1; default: config.num_threads. Large loops are split among them, never among
-  // more than there are processors the process may run on; small ones run in the caller's thread. Results are the same,
-  // bit by bit, for any number. ValueError unless it is from 1 to 1024.
+  // more than there are processors the process may run on; small ones run in the caller's thread. Results are the same
+  // to the last bit for any number. ValueError unless it is from 1 to 1024.
   std::optional<int> threads = {};
 };
 
@@ -57,7 +57,7 @@ class Results {
  public:
   explicit Results(std::vector<Array> values) : values_(std::move(values)) {}
   std::size_t size() const { return values_.size(); }
-  // IndexError for a result that there is not.
+  // IndexError for a result that does not exist.
   const Array& operator[](std::size_t i) const {
     if (i >= values_.size()) [[unlikely]]
       refuse_position(i);
@@ -158,7 +158,7 @@ class [[nodiscard]] Function {
   const Variables& inputs() const;  // as the user gave them
   std::size_t output_count() const;
   const FunctionGraph& graph() const;  // after rewriting; update expressions follow the outputs
-  const Variables& built() const;      // the same expressions before rewriting, as the user built them; givens are in
+  const Variables& built() const;      // the same expressions before rewriting, as the user built them, with the givens
   // A label for each of these expressions: "update of W"; "" for an output.
   std::vector<std::string> output_labels() const;
   std::vector<Variable> shared_variables() const;

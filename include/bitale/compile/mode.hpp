@@ -51,7 +51,7 @@ class Mode {
 // FAST_RUN, FAST_COMPILE, DebugMode (or DEBUG_MODE), or "Mode" (as the config says); ValueError with a suggestion
 // otherwise.
 Mode get_mode(const std::string& name);
-// What set_default_mode was given last, or else the mode that config.mode names.
+// The mode last passed to set_default_mode, or else the mode that config.mode names.
 Mode get_default_mode();
 // The mode of functions that are made without one; none: the one that config.mode names.
 void set_default_mode(std::optional<Mode> mode);

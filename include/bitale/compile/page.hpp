@@ -1,4 +1,4 @@
-// A compiled function as a page, graph_html(page_of(f)), and times of its nodes, by which the page colours them.
+// A compiled function as a page, graph_html(page_of(f)), and times of its nodes, with which the page colours them.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ Page page_of(const Function& function);
 
 // Seconds that the interpreter takes for each node of the graph after rewriting, one node at a time: the minimum of
 // some runs. Shared variables are read and not changed. Native code fuses many nodes into loops, so this tells which
-// nodes are expensive, not what a call costs. ValueError for another number of inputs or no run; TypeError and whatever
-// the computation raises, as a call.
+// nodes are expensive, not what a call costs. ValueError for a wrong number of inputs, or if no run is requested;
+// otherwise the errors of a call.
 std::vector<std::pair<Apply, double>> node_times(const Function& function, std::span<const Array> inputs, int runs = 3);
 
 }  // namespace bitale

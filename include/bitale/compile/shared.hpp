@@ -1,5 +1,5 @@
-// Shared variables: a value that lives between calls and that functions may update. Functions hold the container, not a
-// copy. Calls that update the same shared variable are serialized, from reading to writing, across all functions and
+// Shared variables: a value that is kept between calls and that functions may update. Functions hold the container, not
+// a copy. Calls that update the same shared variable are serialized, from reading to writing, across all functions and
 // threads; set_value waits for them, too. Calls without updates wait for no other call: they read a consistent snapshot
 // of all their shared variables.
 #pragma once
@@ -29,7 +29,7 @@ class Container final : public LeafData {
   Array get() const;   // the handle; its data is never written in place while shared
   Array lend() const;  // the same, for a caller that may write to it: the value is not kept on a device
   // held: the value as it is stored, which may be an Array that holds a Resident; fetched: the contents of such a
-  // value. A reader of a Resident must hold it when it runs beside calls that update the variable.
+  // value. A reader of a Resident must hold it when it runs at the same time as calls that update the variable.
   Array held() const;
   Array fetched(const Array& held) const;
   // The variable's value, which is `value`, has a copy on a device: calls there use that from now on.

@@ -39,12 +39,12 @@ class ArrayElements;
 
 class [[nodiscard]] Array {
  public:
-  // Not a value yet, nor are its copies: every use as one is a ValueError (`defined` tells).
+  // Not a value yet, and neither are its copies: using one raises a ValueError (`defined` tells).
   Array();
   bool defined() const noexcept { return !is_placeholder_; }
   Array(const Array&) = default;
   Array& operator=(const Array&) & = default;
-  // An Array that was moved from is no value, either, and has no elements.
+  // An Array that was moved from is not a value either, and has no elements.
   Array(Array&& other) noexcept
       : storage_(std::move(other.storage_)),
         data_(std::exchange(other.data_, nullptr)),
@@ -71,14 +71,14 @@ class [[nodiscard]] Array {
     is_placeholder_ = moved.is_placeholder_;
     return *this;
   }
-  // `a[0] = b` would make a handle another one's, and leave the elements as they are: a[0].assign(b) writes.
+  // `a[0] = b` would only change a temporary handle and leave the elements as they are: a[0].assign(b) writes.
   void operator=(Array other) && = delete;
   // ValueError unless it is a value.
   void require_defined() const {
     if (is_placeholder_) [[unlikely]]
       refuse_null_handle("Array");
   }
-  // ValueError for one that may be read only.
+  // ValueError for a read-only array.
   void require_writeable() const {
     if (!writeable_) [[unlikely]]
       refuse_writing();
@@ -115,7 +115,7 @@ class [[nodiscard]] Array {
   int ndim() const noexcept { return int(shape_.size()); }
   const Dims& shape() const noexcept { return shape_; }
   const Dims& strides() const noexcept { return strides_; }
-  // IndexError for an axis that there is not.
+  // IndexError for an axis that does not exist.
   std::int64_t shape(int axis) const {
     if (std::size_t(axis) >= shape_.size()) [[unlikely]]
       refuse_axis(axis);
@@ -129,7 +129,7 @@ class [[nodiscard]] Array {
   const void* data() const noexcept { return data_; }
   void* mutable_data() const noexcept { return data_; }
   // Typed access; TypeError when T is not the dtype. The mutable ones are for writing, also through a const handle, as
-  // `assign` is: ValueError for an array that may be read only.
+  // `assign` is: ValueError for a read-only array.
   template <Element T>
   const T* data_as() const {
     require_dtype(dtype_of<T>::value);

@@ -14,7 +14,7 @@
 
 namespace bitale {
 
-// ValueError: strides that are not whole numbers of elements, from 0 on, which others than Arrays can not have.
+// Raises a ValueError for a stride that only Arrays can have: a negative one, or not a whole number of elements.
 [[noreturn, gnu::cold]] void refuse_stride(std::int64_t stride, std::size_t itemsize);
 
 // A view of `const T` reads. For a number of dimensions known at run time only, use Array.
@@ -52,7 +52,7 @@ class ArrayView {
 
 #if defined(__cpp_lib_mdspan)
   using Mdspan = std::mdspan<T, std::dextents<std::int64_t, N>, std::layout_stride>;
-  // ValueError for strides that are no multiple of an element.
+  // ValueError for strides that are negative or not multiples of an element.
   Mdspan mdspan() const {
     Lengths elements;
     for (std::size_t axis = 0; axis < N; ++axis) {

@@ -1,5 +1,5 @@
 // Conversion of one element to another type, defined for every value. Floats outside an integer type's range and NaN
-// (undefined in C++) become what NumPy on x86-64 gives: the least int32 or int64, cut to the low bits of narrower
+// (undefined in C++) become what NumPy on x86-64 gives: the smallest int32 or int64, cut to the low bits of narrower
 // types.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace bitale {
 
-// The nearest integer towards zero, or the least integer when it does not fit.
+// The nearest integer towards zero, or the smallest integer when it does not fit.
 template <std::signed_integral To, std::floating_point From>
 constexpr To truncate_or_min(From value) {
   constexpr From bound = -From(std::numeric_limits<To>::min());  // a power of two, so exact
-  // The sum is exact where it matters: -bound - 0.5 still truncates to the least integer.
+  // The sum is exact where it matters: -bound - 0.5 still truncates to the smallest integer.
   const bool fits = value < bound && (value >= -bound || value > -bound - From(1));
   return fits ? To(value) : std::numeric_limits<To>::min();
 }

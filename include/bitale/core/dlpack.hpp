@@ -26,7 +26,7 @@ Code code_of(DType dtype);
 DType dtype_of_code(int code, int bits, int lanes);
 [[noreturn, gnu::cold]] void refuse_device(int device);
 [[noreturn, gnu::cold]] void refuse_null();
-// ValueError for strides that are no whole numbers of elements, and for an array that holds an object.
+// ValueError for strides that are not whole numbers of elements, and for an array that holds an object.
 void require_exportable(const Array& array);
 // Compact strides where `strides` is null, in bytes.
 Dims byte_strides(const Dims& shape, const std::int64_t* strides, std::size_t itemsize);
@@ -81,7 +81,7 @@ Managed* to_dlpack(const Array& array) {
 
 // An array of the tensor's memory, which belongs to it from now on: the deleter is called when no array needs it any
 // more, or before an error is thrown. ValueError for a null pointer and for another device than the processor,
-// TypeError for a dtype that there is not.
+// TypeError for a dtype that Bitale does not have.
 template <class Managed>
 Array from_dlpack(Managed* managed) {
   if (!managed) [[unlikely]]

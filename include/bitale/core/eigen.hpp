@@ -22,7 +22,7 @@ using EigenVector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
 namespace eigen {
 
-// Lengths and strides in elements. ValueError for strides that are no multiples of an element, or negative.
+// Lengths and strides in elements. ValueError for strides that are negative or not multiples of an element.
 template <class T, std::size_t N>
 std::array<std::int64_t, N> strides_of(const ArrayView<T, N>& view) {
   std::array<std::int64_t, N> out = view.strides();
@@ -45,8 +45,8 @@ Map vector_of(const ArrayView<T, 1>& view) {
 
 }  // namespace eigen
 
-// The memory of an array of two dimensions (one). The map does not keep it alive. TypeError for another dtype,
-// ValueError for another rank; the mutable ones: ValueError for an array that may be read only.
+// The memory of an array of two dimensions (or one). The map does not keep it alive. TypeError for another dtype,
+// ValueError for another rank; the mutable ones: ValueError for a read-only array.
 template <Element T>
 auto matrix_as(const Array& array) {
   return eigen::matrix_of<Eigen::Map<const EigenMatrix<T>, Eigen::Unaligned, EigenStride>>(array.view_as<T, 2>());

@@ -1,4 +1,4 @@
-// Warnings: unusual conditions that are no errors. They go to stderr, unless the program sets a handler.
+// Warnings: unusual conditions that are not errors. They go to stderr, unless the program sets a handler.
 #pragma once
 
 #include "bitale/core/language.hpp"

@@ -104,7 +104,7 @@ class FunctionGraph {
   void add_input(const Variable& leaf, std::string_view reason = "new input");
   // The outputs behind it move up. IndexError where there is none.
   void remove_output(std::size_t at, std::string_view reason = "remove output");
-  // With everything that needs it, outputs of the graph included.
+  // Also removes everything that needs it, including outputs of the graph.
   void remove_input(std::size_t at, std::string_view reason = "remove input");
   void remove_node(const Apply& node, std::string_view reason = "remove node");
 

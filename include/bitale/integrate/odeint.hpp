@@ -22,9 +22,9 @@ using OdeFunction = std::function<Variable(const Variable& y, const Variable& t)
 enum class OdeMethod { Dopri5, Rodas4 };
 OdeMethod parse_ode_method(std::string_view text);  // "dopri5", "rodas4"; ValueError
 
-// How gradients are computed. Adjoint: back through the accepted steps, which are made again. Forward: with the
-// derivatives of y by all parameters and y0 together, which are propagated along the steps; for a few of these, it is
-// faster, and stores nothing.
+// How gradients are computed. Adjoint: back through the accepted steps, which are made again. Forward: the derivatives
+// of y with respect to all parameters and y0 are propagated along the steps; faster for few of these, and stores
+// nothing.
 enum class OdeSensitivity { Adjoint, Forward };
 OdeSensitivity parse_ode_sensitivity(std::string_view text);  // "adjoint", "forward"; ValueError
 
@@ -41,8 +41,8 @@ struct OdeOptions {
 };
 
 // y at the times `t`, a vector that does not decrease, where y is y0 at the first: shape of t, then that of y0. Steps
-// end at each of the times. Differentiable by y0, t and every variable that f uses: reverse mode is the adjoint of the
-// steps that were accepted, with their lengths as constants, which makes the steps between two times again.
+// end at each of the times. Differentiable with respect to y0, t and every variable that f uses. Reverse mode is the
+// adjoint of the accepted steps, with their lengths as constants; it makes the steps between two times again.
 // ValueError: times that decrease (now if they are constant, else when the function is called), a negative tolerance,
 // fewer than 1 steps. ShapeError, TypeError: a derivative that has another shape or dtype than y0, a complex y0.
 Variable odeint(const OdeFunction& f, const Operand& y0, const Operand& t, const OdeOptions& options = {});

@@ -1,7 +1,7 @@
 // Linker: how a compiled graph is run. `jit` and `c` compile it to one native function, `jax` to modules for XLA; `vm`,
 // `opwise`, `dual` and `wrap` run nodes one at a time, and can call a user's function around each. That function is the
-// only hook: callbacks, monitors, comparisons and profiles are all built on it. A linker of a user's own computes whole
-// graphs by a function of the user's (graph_linker).
+// only hook: callbacks, monitors, comparisons and profiles are all built on it. A linker that a user defines computes
+// whole graphs by the user's function (graph_linker).
 #pragma once
 
 #include <cstddef>
@@ -88,8 +88,8 @@ Linker wrap_linker(std::vector<std::string> node_linkers, NodeWrapper wrapper);
 // The virtual machine; the callback is called after each node.
 Linker vm_linker(NodeWrapper callback, InputCallback on_input = {});
 
-// A linker that computes each graph as a whole, by a function of the user's. Its graphs have no nodes that write over
-// their inputs.
+// A linker that computes each graph as a whole, by the user's function. Its graphs have no nodes that overwrite their
+// inputs.
 Linker graph_linker(std::string name, GraphLinker link_graph);
 
 // Two results of one node that should be equal, as linker `dual` compares them.

@@ -57,7 +57,7 @@ Variable print(const Operand& x, std::string message = {}, std::vector<std::stri
 
 // Returns the variables. A call in which the condition (a scalar) holds stops: the handler of set_break_handler()
 // (bitale/core/breakpoint.hpp) is called, and may give the variables other values of the same shapes. TypeError for a
-// condition that is no scalar, ValueError when there is no variable.
+// condition that is not a scalar, ValueError when there is no variable.
 std::vector<Variable> breakpoint(std::string name, const Operand& condition, const std::vector<Operand>& variables);
 
 }  // namespace bitale

@@ -27,7 +27,7 @@ Variable float_power(const Operand& x, const Operand& y);
 // Rounded to that many decimal places, of two equally near numbers to the one with an even last digit; negative:
 // digits before the point. Integers stay what they are for 0 decimal places or more.
 Variable around(const Operand& x, int decimals = 0);
-// x itself. TypeError for bool, as of NumPy.
+// x itself. TypeError for bool, as in NumPy.
 Variable positive(const Operand& x);
 
 // x above 0, alpha x below.

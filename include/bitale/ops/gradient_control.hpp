@@ -6,7 +6,7 @@
 
 namespace bitale {
 
-// Returns x; a gradient that needs its derivative is a NullTypeGradError.
+// Returns x; a gradient that needs its derivative raises a NullTypeGradError.
 Variable undefined_grad(const Operand& x);
 // Returns x; its gradients are multiplied by `multiplier`.
 Variable grad_scale(const Operand& x, double multiplier);

@@ -19,7 +19,7 @@ struct InterpolationOptions {
   bool extrapolate = true;  // continue outside of the points as between the first and the last two
 };
 // A function that interpolates between the points (x, y), vectors of one length with x in any order; its argument may
-// have any shape. nan at nan. ValueError for points that are no vectors or differ in number.
+// have any shape. nan at nan. ValueError for points that are not vectors or differ in number.
 std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Operand& y,
                                                       const InterpolationOptions& options = {});
 

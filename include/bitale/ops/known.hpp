@@ -9,7 +9,7 @@
 namespace bitale {
 
 inline Variable as_tensor_variable(const Operand& x) { return x.variable; }
-// A variable of its own with the value of x: a derivative by it is that by what is computed from it, not from x.
+// A separate variable with the value of x: a derivative with respect to it counts what is computed from it, not from x.
 Variable tensor_copy(const Operand& x);
 inline Variable identity(const Operand& x) { return tensor_copy(x); }
 // A scalar, which is a tensor without dimensions. TypeError for others.

@@ -51,9 +51,9 @@ enum class OnError { Raise, Nan, RaiseIfFinite };
 Variable cholesky(const Operand& x, bool lower = true, OnError on_error = OnError::Raise);
 
 // Q and R with x = Q R; with `pivoting` also P, with x[:, P] = Q R. Reduced: Q of [m, k], R of [k, n], k
-// the lesser of both; Complete: Q of [m, m], R of [m, n]; R: R alone; Raw: LAPACK's reflections H, their factors tau,
-// and R. Derivatives: Walter and Lehmann 2018; none for Raw, and for the Q of Complete only where the matrix is known
-// to be square.
+// the smaller of the two; Complete: Q of [m, m], R of [m, n]; R: R alone; Raw: LAPACK's reflections H, their factors
+// tau, and R. Derivatives: Walter and Lehmann 2018; none for Raw, and for the Q of Complete only where the matrix is
+// known to be square.
 enum class QrMode { Complete, Reduced, R, Raw };
 Variables qr(const Operand& x, QrMode mode = QrMode::Complete, bool pivoting = false);
 // x = u diag(s) vt, with s in descending order. Derivatives: Townsend 2016; with full_matrices, those of u and vt only
@@ -174,12 +174,12 @@ Variable solve_continuous_lyapunov(const Operand& a, const Operand& q);
 // equations).
 enum class LyapunovMethod { Direct, Bilinear };
 Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, LyapunovMethod method = LyapunovMethod::Bilinear);
-// The stabilising x with a^T x a - x - a^T x b (r + b^T x b)^-1 b^T x a + q = 0, by doubling. LinAlgError where there
-// is none.
+// The stabilising x with a^T x a - x - a^T x b (r + b^T x b)^-1 b^T x a + q = 0, by doubling. LinAlgError where no
+// such x exists.
 Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r);
 
 // The stabilising x with a^T x + x a - x b r^-1 b^T x + q = 0, from the stable subspace of the Hamiltonian matrix (Laub
-// 1979). LinAlgError where there is none. Only the symmetric parts of q and r are used.
+// 1979). LinAlgError where no such x exists. Only the symmetric parts of q and r are used.
 Variable solve_continuous_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r);
 
 // ---- products and functions of matrices -----------------------------------------------------------------------------
@@ -204,7 +204,7 @@ Variable norm(const Operand& x, const NormOrder& ord = {}, const Axes& axes = al
 
 // ---- determinants ---------------------------------------------------------------------------------------------------
 
-// 0 for a singular matrix, which has no derivative: differentiating there is a LinAlgError.
+// 0 for a singular matrix, which has no derivative: differentiating there raises a LinAlgError.
 Variable det(const Operand& a);
 struct SignAndLogarithm {
   Variable sign, logabsdet;

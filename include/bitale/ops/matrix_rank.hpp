@@ -1,4 +1,4 @@
-// The rank of matrices, and their pseudo-inverse by a tolerance: how many singular values count. Names and arguments
+// The rank of matrices, and their pseudo-inverse with a tolerance: how many singular values count. Names and arguments
 // are NumPy's, and those of the array-API standard.
 #pragma once
 

@@ -33,7 +33,7 @@ struct Pool2dOptions {
   PoolMode mode = PoolMode::Max;
 };
 // The last two dimensions, reduced over windows: only those that lie within the image. ShapeError for fewer than two
-// dimensions, ValueError for windows, strides and pads that are no such numbers.
+// dimensions, ValueError for windows, strides and pads out of these ranges.
 Variable pool_2d(const Operand& input, std::pair<int, int> window, const Pool2dOptions& options = {});
 
 }  // namespace bitale

@@ -103,19 +103,19 @@ Variable operator<(const Operand& x, const Operand& y);
 Variable operator<=(const Operand& x, const Operand& y);
 Variable operator>(const Operand& x, const Operand& y);
 Variable operator>=(const Operand& x, const Operand& y);
-// logical_and, logical_or, logical_not, as of std::valarray: both operands are part of the expression.
+// logical_and, logical_or, logical_not, as for std::valarray: both operands are part of the expression.
 Variable operator&&(const Operand& x, const Operand& y);
 Variable operator||(const Operand& x, const Operand& y);
 Variable operator!(const Operand& x);
 
-// x becomes another expression, in which y is added; other handles of the one that it was do not.
+// x becomes another expression, in which y is added; other handles of the old expression keep it.
 Variable& operator+=(Variable& x, const Operand& y);
 Variable& operator-=(Variable& x, const Operand& y);
 Variable& operator*=(Variable& x, const Operand& y);
 Variable& operator/=(Variable& x, const Operand& y);
 Variable& operator%=(Variable& x, const Operand& y);
 
-// With text, a pointer, or a range of anything but numbers beside a Variable, they only say what would fit.
+// With a Variable and a text, a pointer, or a range of anything but numbers, they only say what would fit.
 template <class T>
 concept UnfitOperand =
     !std::is_convertible_v<const T&, Operand> && !std::is_convertible_v<const T&, Variable> &&

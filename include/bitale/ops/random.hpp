@@ -42,8 +42,8 @@ Draw rows(std::string_view distribution, const Operand& rng, const Operands& bat
 Draw composed(std::string_view distribution, const Operand& rng, const Operands& parameters, const Size& size = {});
 
 // clang-format off
-// Those of numbers with parameters, a row each: the name, which functions bitale/stats/densities.hpp has of it (pdf, pmf,
-// tails: pdf, logcdf and logsf), and the parameters. NumPy's; and those that are composed of them, which consume the
+// Distributions of numbers with parameters, one per row: the name, its functions in bitale/stats/densities.hpp (pdf,
+// pmf, tails: pdf, logcdf and logsf), and the parameters. First NumPy's, then those composed of them, which consume the
 // state as PyTensor's do.
 #define BITALE_NUMPY_DISTRIBUTIONS(X) \
   X(uniform, tails, (const Operand& low = 0.0, const Operand& high = 1.0), low, high) \

@@ -78,7 +78,7 @@ struct ScanResult {
 // Builds a scan in two phases, for callers that call the step themselves: `arguments` are elements of sequences,
 // earlier values by tap, and non_sequences, in this order; `finish` builds the loop from the step's result for them.
 // ValueError: no sequence and no n_steps, a negative n_steps, taps that reach before the start, a different number of
-// results than initial values. TypeError: a state whose dtype, rank or static length changes, an `until` that is no
+// results than initial values. TypeError: a state whose dtype, rank or static length changes, an `until` that is not a
 // scalar bool. ShapeError, when it is built or when it runs: sequences of different lengths, or shorter than n_steps.
 class ScanBuilder {
  public:

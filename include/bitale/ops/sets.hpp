@@ -6,7 +6,7 @@
 
 namespace bitale {
 
-// For each element whether it is one of the others; with `invert` whether it is none of them. nan is no element.
+// For each element whether it is one of the others; with `invert`, whether it is not. nan equals no element.
 Variable isin(const Operand& element, const Operand& test_elements, bool invert = false);
 // The elements of either tensor, of both, of the first only, and of exactly one of them.
 Variable union1d(const Operand& a, const Operand& b);

@@ -13,7 +13,7 @@ class ShapeFeature final : public Feature {
  public:
   std::string name() const override { return "shape feature"; }
   // One int64 scalar per dimension: a constant where the length is known, else an expression that reads as little as
-  // Op::infer_shape needs. ValueError for a variable that is not in the graph, TypeError for one that is no tensor.
+  // Op::infer_shape needs. ValueError for a variable that is not in the graph, TypeError for one that is not a tensor.
   Variables shape_of(const FunctionGraph& graph, const Variable& v);
   // The length of one dimension, which may be counted from the end; IndexError.
   Variable get_shape(const FunctionGraph& graph, const Variable& v, int axis);

@@ -16,8 +16,8 @@ struct MaximumAndArgmax {
 };
 MaximumAndArgmax max_and_argmax(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 
-// The norm of a number's order over axes: the L-th root of the sum of the L-th powers of absolute values. A number 0
-// counts the elements that are not 0; an infinite one takes the largest absolute value, or the smallest.
+// The norm of order L over axes: the L-th root of the sum of the L-th powers of absolute values. An order of 0 counts
+// the elements that are not 0; infinity takes the largest absolute value, minus infinity the smallest.
 Variable power_norm(const Operand& x, const Operand& order, const Axes& axis = all_axes, bool keepdims = false);
 
 // Variances and standard deviations whose sum is divided by the number of elements less a correction.
@@ -31,7 +31,8 @@ struct CovarianceOptions {
   std::optional<Operand> fweights = {}, aweights = {};  // how often each observation was made, and how much it counts
   std::optional<DType> dtype = {};                      // in which all is computed
 };
-// The covariance matrix of the variables in m, and in y if given. ValueError for operands that are no vector or matrix.
+// The covariance matrix of the variables in m, and in y if given. ValueError for operands that are neither a vector nor
+// a matrix.
 Variable cov(const Operand& m, const std::optional<Operand>& y = {}, const CovarianceOptions& options = {});
 // The same divided by the standard deviations of both variables; its elements are in [-1, 1].
 Variable corrcoef(const Operand& m, const std::optional<Operand>& y = {}, bool rowvar = true,

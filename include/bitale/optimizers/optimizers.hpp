@@ -1,6 +1,5 @@
 // Optimisers: steps of stochastic gradient descent and its relatives, as expressions. On shared variables, a step is
-// the updates of a function; otherwise, it is a pure function of gradients, state and parameters, for loops of one's
-// own.
+// the updates of a function; otherwise, it is a pure function of gradients, state and parameters, for your own loops.
 //
 //   auto step = function({x, y}, loss, {.updates = optimizers::adam({.learning_rate = 0.01}).updates(loss, weights)});
 //
@@ -44,8 +43,8 @@ class Optimizer {
   // for a gradient or state of another rank than its parameter.
   std::pair<Variables, State> update(const Variables& gradients, const State& state, const Variables& parameters,
                                      Source where = Source::current()) const;
-  // A step of shared variables, by the gradients of a scalar, or by gradients. Errors also as of grad(); TypeError for
-  // a parameter that is not shared.
+  // One step of shared variables, given a scalar to differentiate, or gradients. Also raises the errors of grad(), and
+  // TypeError for a parameter that is not shared.
   Updates updates(const Variable& loss, const Variables& parameters, Source where = Source::current()) const;
   Updates updates(const Variables& gradients, const Variables& parameters, Source where = Source::current()) const;
 
@@ -66,7 +65,8 @@ class Optimizer {
   std::shared_ptr<const std::vector<Part>> parts_;
 };
 
-// One after another: what changes gradients, then one optimiser, then averages. ValueError for another order.
+// One after another: first rules that change gradients, then one optimiser, then averages. ValueError for another
+// order.
 Optimizer chain(const std::vector<Optimizer>& parts);
 
 // ---- optimisers ----------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Setting {
   std::variant<double, Variable, Schedule> value_;
 };
 
-// What a schedule is made of is checked at once: TypeError and ValueError as of Setting::check.
+// The parts of a schedule are checked at once: TypeError and ValueError as in Setting::check.
 Schedule constant_schedule(const Setting& value);
 // From init_value to end_value in transition_steps equal steps, after `transition_begin` steps at init_value.
 Schedule linear_schedule(const Setting& init_value, const Setting& end_value, const Setting& transition_steps,

@@ -77,7 +77,7 @@ struct PprintOptions {
   std::size_t max_length = 4000;  // characters of a sub-expression; longer ones are "…"
 };
 
-// The expression as one would write it: "a + a ** 10", "sum(x, axis=1)", "x[0:3]".
+// The expression as you would write it: "a + a ** 10", "sum(x, axis=1)", "x[0:3]".
 std::string pprint(const Variable& variable, const PprintOptions& options = {});
 // The same in LaTeX's math notation, as notebooks typeset it.
 std::string latex(const Variable& variable, const PprintOptions& options = {});

@@ -1,7 +1,7 @@
 // The table of runtime functions: every function that generated code may call, with everything that other components
 // need: address, parameters by name and kind, whether it can fail, its cost, and its text for exported code. Code
 // generators, the lowering, estimates and the verifier read the table; names and orders of arguments are not known
-// elsewhere. Each part of the runtime adds its rows with RegisterFunctions, beside the functions themselves.
+// elsewhere. Each part of the runtime adds its rows with RegisterFunctions, next to the functions themselves.
 #pragma once
 
 #include <cstdint>

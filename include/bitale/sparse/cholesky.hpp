@@ -1,6 +1,6 @@
 // Cholesky factors of symmetric sparse matrices, and what they give: solutions, log determinants, elements of inverses
-// and samples of Gaussians. The order of elimination and the factor's pattern are found when an instance is made, for
-// a static pattern, else in each call; elements are computed when a function is called.
+// and samples of Gaussians. For a static pattern, the order of elimination and the factor's pattern are found when an
+// instance is made, otherwise in each call; elements are computed when a function is called.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class Cholesky {
   Variable sample(const Operand& z) const;
 
  private:
-  // A vector or matrix in the order of elimination, as the factor's systems take it, and inversely.
+  // A vector or matrix in the order of elimination, as the factor's systems take it, and back.
   Variable ordered(const Operand& b) const;
   Variable restored(const Variable& x) const;
 
@@ -45,7 +45,7 @@ class Cholesky {
   Variable permutation_, inverse_order_, slots_;  // slots_: where the factor has each element of A
   Variable factor_bounds_, factor_rows_;          // of L
   Variable triangle_, factor_, bounds_, rows_;    // what is eliminated: of complex matrices, the real form
-  Variable named_rows_;                           // the row of A that each of these is of
+  Variable named_rows_;                           // the row of A to which each of these belongs
   Variable is_mirrored_;                          // of complex matrices: where L has the conjugate of A's element
   std::shared_ptr<const RealForm> form_;          // of complex matrices
 };

@@ -18,8 +18,8 @@ namespace bitale::sparse {
 Variable to_dense(const Matrix& a);
 // The elements of a matrix that are not 0.
 Matrix from_dense(const Operand& x, Format format);
-// Elements in any order by their positions, of which those at one position are added. ValueError in a call for
-// positions outside the shape.
+// A matrix with these elements at these positions, in any order; elements at one position are added. ValueError in a
+// call for positions outside the shape.
 Matrix from_elements(const Operand& data, const Operand& rows, const Operand& columns,
                      const std::array<Operand, 2>& shape, Format format);
 
@@ -90,7 +90,7 @@ struct SolveOptions {
   bool lower = true;        // with PositiveDefinite, Symmetric and Hermitian: which triangle is read
   bool transposed = false;  // A.T @ x == b
 };
-// x with A @ x == b, for a vector or the columns of a matrix. ValueError for one of the others; a call raises
+// x with A @ x == b, for a vector or the columns of a matrix. ValueError for any other assume_a; a call raises
 // LinAlgError for a singular matrix, and with PositiveDefinite for one that is not positive definite.
 Variable solve(const Matrix& a, const Operand& b, const SolveOptions& options = {});
 

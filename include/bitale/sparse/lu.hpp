@@ -1,5 +1,5 @@
-// LU factors of general sparse matrices, and what they give: solutions and determinants. The order of the columns is
-// found when an instance is made, for a static pattern, else in each call; rows are exchanged for pivots when a
+// LU factors of general sparse matrices, and what they give: solutions and determinants. For a static pattern, the
+// order of the columns is found when an instance is made, otherwise in each call; rows are exchanged for pivots when a
 // function is called, so the factors' pattern depends on the values.
 #pragma once
 

@@ -15,7 +15,7 @@ enum class Trans : std::uint8_t { none, transpose, adjoint };
 
 class Matrix {
  public:
-  // TypeError for data that is no vector, ShapeError when it is known not to have one for each stored element.
+  // TypeError for data that is not a vector, ShapeError when it is known not to have one element per stored element.
   Matrix(Pattern pattern, const Operand& data, std::string name = {});
 
   const Pattern& pattern() const { return pattern_; }

@@ -29,14 +29,14 @@ class Pattern {
   // ValueError naming the argument unless these are the indices of a matrix, sorted: now for constants, for others
   // when a function is called.
   Pattern(Format format, const Operand& indices, const Operand& indptr, const Operand& rows, const Operand& columns);
-  // Without checks when a function is called: somebody else makes them.
+  // Makes no checks when a function is called: the caller takes care of them.
   static Pattern unchecked(Format format, const Operand& indices, const Operand& indptr, const Operand& rows,
                            const Operand& columns);
 
   Format format() const;
   const Variable& indices() const;
   const Variable& indptr() const;
-  // Of the matrix, int64 scalars; constants when they are known.
+  // The lengths of the matrix, int64 scalars; constants where they are known.
   const Variable& length(int axis) const;
   Dims static_shape() const;
   Variable count() const;  // of stored elements
@@ -45,7 +45,7 @@ class Pattern {
   int major_axis() const { return format() == Format::csr ? 0 : 1; }
   // The position of each stored element along an axis.
   const Variable& position(int axis) const;
-  // That of the transposed matrix.
+  // The pattern of the transposed matrix.
   Pattern transposed() const;
   // Whether it is known that both have the same elements in the same order.
   bool same_as(const Pattern& other) const;

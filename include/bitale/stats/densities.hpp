@@ -1,8 +1,8 @@
 // Logarithms of densities and of probabilities, elementwise, of the distributions that ops/random.hpp draws, with its
-// names and parameters; and of the forms of counts and categories by a linear predictor (logit, log) that regressions
-// use. The first argument is the value; all broadcast, and the dtype is that of those which have one. -inf outside the
-// support and for values of a discrete distribution that are no whole numbers; nan for a nan, and for parameters
-// outside their domain.
+// names and parameters; and of the forms that regressions of counts and categories use, with a linear predictor (logit,
+// log). The first argument is the value; all broadcast, and the dtype is that of the arguments that have one. -inf
+// outside the support and for values of a discrete distribution that are not whole numbers; nan for a nan, and for
+// parameters outside their domain.
 #pragma once
 
 #include "bitale/ops/operand.hpp"

@@ -4,7 +4,7 @@
 //
 // Transforms of numbers have a Jacobian for each element. Those of vectors reduce the last dimension of y, those of
 // matrices take y as a vector and give matrices; dimensions before are batches. ShapeError for lengths that don't fit.
-// An x that is outside is nan somewhere, or -inf or inf.
+// For an x outside the constrained space, y is nan, -inf or inf somewhere.
 #pragma once
 
 #include "bitale/ops/operand.hpp"

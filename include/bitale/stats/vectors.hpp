@@ -17,8 +17,8 @@ Variable multinomial_logpmf(const Operand& x, const Operand& n, const Operand& p
 // Shares that sum to 1 as nearly as numbers of their dtype can.
 Variable dirichlet_logpdf(const Operand& x, const Operand& alphas);
 
-// A normal vector by its covariance matrix, by the lower Cholesky factor of that, or by its inverse. nan where the
-// matrix is not positive definite.
+// A normal vector, given its covariance matrix, the lower Cholesky factor of that, or its inverse. nan where the matrix
+// is not positive definite.
 Variable multivariate_normal_logpdf(const Operand& x, const Operand& mean, const Operand& cov);
 Variable multivariate_normal_cholesky_logpdf(const Operand& x, const Operand& mean, const Operand& factor);
 Variable multivariate_normal_precision_logpdf(const Operand& x, const Operand& mean, const Operand& precision);
@@ -26,7 +26,7 @@ Variable multivariate_normal_precision_logpdf(const Operand& x, const Operand& m
 // Lower Cholesky factors of correlation matrices (Lewandowski, Kurowicka and Joe 2009), with the length, which must be
 // known: the density of the elements below the diagonal.
 Variable lkj_cholesky_logpdf(const Operand& factor, const Operand& eta);
-// Positive definite matrices, by degrees of freedom and scale matrix.
+// Positive definite matrices, given degrees of freedom and a scale matrix.
 Variable wishart_logpdf(const Operand& x, const Operand& df, const Operand& scale);
 
 }  // namespace bitale::stats

@@ -21,15 +21,15 @@ struct Aligned {
   std::vector<DimList> core;  // the core dimensions of each operand
 };
 
-// core: for each operand the names of its core dimensions; empty: nobody has any. Leading axes of length 1 are left out
-// if `is_ragged`, since elementwise functions repeat operands along them anyway.
-// ValueError for a core dimension that is not there, for coordinates that differ, and for a name that looks like a
-// misspelt declared one; ShapeError for lengths that are known to differ.
+// core: for each operand the names of its core dimensions; empty: no operand has any. Leading axes of length 1 are left
+// out if `is_ragged`, since elementwise functions repeat operands along them anyway. ValueError for a core dimension
+// that is not there, for coordinates that differ, and for a name that looks like a misspelt declared one; ShapeError
+// for lengths that are known to differ.
 Aligned align(std::string_view who, std::span<const XVariable> operands,
               std::span<const std::vector<std::string>> core = {}, bool is_ragged = false);
 
-// An operand as it is, but for lengths of 1: where the others have statically 1, it must have it as well. Tensors would
-// be repeated; labelled ones of different lengths don't go together.
+// The operand's values, with a check of lengths: where the others have a static length of 1, the operand must have it
+// as well. Tensors would be repeated; labelled ones of different lengths don't go together.
 Variable with_common_lengths(const XVariable& x, const Aligned& common);
 
 // Both are the same dimension of operands of `who`. Errors as above.
@@ -42,7 +42,7 @@ std::vector<std::string> core_names(std::string_view who, std::vector<std::strin
 
 // A function of tensors whose leading axes are batches, such as one of matrices, for labelled ones: `core` are the
 // names of each operand's core dimensions, and `results` the core dimensions of each result, which has the common ones
-// before them. Of a dimension that is a core dimension of an operand, a result has the coordinates. ValueError for a
+// before them. A result has the coordinates of each dimension that is a core dimension of an operand. ValueError for a
 // name that is a core dimension of one operand and a batch of another.
 using BatchedFunction = std::function<Variables(const Variables&)>;
 XVariables blockwise(std::string_view who, std::span<const XVariable> operands,

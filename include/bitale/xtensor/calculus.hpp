@@ -11,7 +11,7 @@ XVariables grad(const XOperand& cost, const XVariables& wrt, const GradOptions& 
 XVariable grad(const XOperand& cost, const XVariable& wrt, const GradOptions& options = {});
 // The dimensions of the expression, then those of wrt. A name of both is followed by "_wrt" in the latter.
 XVariable jacobian(const XOperand& expression, const XVariable& wrt, const GradOptions& options = {});
-// Second derivatives by a tensor of any rank: its dimensions, and the same with "_wrt".
+// Second derivatives with respect to a tensor of any rank: its dimensions, and the same with "_wrt".
 XVariable hessian(const XOperand& cost, const XVariable& wrt, const GradOptions& options = {});
 // The Jacobian times tangents, which are aligned with wrt, or cotangents, which are aligned with the outputs, by names.
 XVariable pushforward(const XOperand& output, const XVariable& wrt, const XVariable& tangent,

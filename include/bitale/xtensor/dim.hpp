@@ -34,7 +34,7 @@ class Coordinates : public RefCounted {
   // For each position whether its label is before (-1), equal to (0) or after (1) this one of `wanted`. TypeError for
   // labels that have no order.
   virtual std::vector<int> compared_to(const Coordinates& wanted, std::int64_t which) const = 0;
-  // Each label minus this one of `wanted`; none where they are no numbers.
+  // Each label minus this one of `wanted`; none where they are not numbers.
   virtual std::optional<std::vector<double>> differences_from(const Coordinates& wanted, std::int64_t which) const = 0;
   enum class Order { None, Ascending, Descending };  // equal neighbours are in both
   virtual Order order() const = 0;
@@ -46,7 +46,7 @@ class Coordinates : public RefCounted {
     std::vector<std::int64_t> of;
   };
   virtual Distinct distinct() const = 0;
-  // The labels as numbers; none where they are none.
+  // The labels as numbers; none where they are not numbers.
   virtual std::optional<std::vector<double>> numbers() const = 0;
 };
 using CoordinatesRef = Ref<const Coordinates>;
@@ -62,7 +62,7 @@ class Dim {
   Dim(std::string name);
   Dim(const char* name) : Dim(std::string(name)) {}
   // A dimension that a program declares, with its length if it is known. ValueError for a negative length, an empty
-  // name, and coordinates of another number than the length.
+  // name, and coordinates whose number is not the length.
   explicit Dim(std::string name, std::optional<std::int64_t> length, CoordinatesRef coordinates = {});
 
   const std::string& name() const { return name_; }

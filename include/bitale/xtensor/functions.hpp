@@ -57,12 +57,12 @@ XVariable softmax(const XOperand& x, const Names& dim = {});
 XVariable log_softmax(const XOperand& x, const Names& dim = {});
 
 // ---- products -------------------------------------------------------------------------------------------------------
-// The sum of products over the named dimensions, at least one of the operands having each; none: those that both have.
-// The other dimensions are aligned.
+// The sum of products over the named dimensions, each of which at least one operand has; no names: those that both
+// have. The other dimensions are aligned.
 XVariable dot(const XOperand& x, const XOperand& y, const Names& dim = {});
 
 // ---- shape ---------------------------------------------------------------------------------------------------------
-enum class Missing { Raise, Warn, Ignore };  // what a name that is not there gives
+enum class Missing { Raise, Warn, Ignore };  // what happens for a name that is not there
 // "..." stands for the dimensions that are not named. No names: the reverse order.
 XVariable transpose(const XOperand& x, const std::vector<std::string>& dims, Missing missing = Missing::Raise);
 // x without dimensions of length 1. ValueError for a length that is not statically 1.
@@ -79,7 +79,7 @@ XVariable unstack(const XOperand& x, const std::string& dim, const DimList& dims
                   const std::vector<std::optional<Operand>>& lengths = {});
 // Along a dimension, which an operand may lack: it then counts as one of length 1. The others are aligned and repeated.
 XVariable concat(const XOperands& tensors, const Dim& dim);
-// All with all dimensions of all, but the excluded ones.
+// All operands, each with the dimensions of all but the excluded ones.
 XVariables broadcast(const XOperands& tensors, const std::vector<std::string>& exclude = {});
 XVariable broadcast_like(const XOperand& x, const XOperand& other, const std::vector<std::string>& exclude = {});
 // A tensor of x's dimensions and lengths whose elements are all this scalar.

@@ -34,7 +34,7 @@ struct Selection {
 
 // The elements at these positions along the named dimensions. Coordinates are kept where the positions are constants.
 // ValueError for a name that is not there (unless `missing` says otherwise) or repeated; IndexError for indices that
-// are no integers or bools, masks of several dimensions, and positions that are known to be out of range.
+// are neither integers nor bools, masks of several dimensions, and positions that are known to be out of range.
 XVariable isel(const XOperand& x, const std::vector<std::pair<std::string, Index>>& indices,
                bool is_missing_allowed = false);
 

@@ -36,13 +36,14 @@ class Groups {
   XVariable any() const;
   XVariable first() const;
   XVariable last() const;
-  // Of values of the groups, those of each position's group: the way back.
+  // From values of the groups, the value of each position's group.
   XVariable spread(const XOperand& of_groups) const;
   const Dim& dim() const { return dim_; }
 
  private:
   std::int64_t group_count() const { return std::int64_t(members_.size()); }
-  // `neutral` stands for the positions that the longest group has and another lacks; none: one of its own does.
+  // `neutral` stands for the positions that the longest group has and another lacks; none: one of the group's own
+  // positions does.
   using Reduction = XVariable (*)(const XOperand&, const Names&);
   XVariable reduced(const char* who, Reduction reduction, std::optional<double> neutral) const;
 
@@ -87,8 +88,8 @@ XVariable diff(const XOperand& x, const std::string& dim, std::int64_t n = 1, bo
 // NotImplementedError for another one.
 XVariable interp(const XOperand& x, const std::string& dim, const Variable& at, const XOperand& target,
                  const std::string& method = "linear");
-// Between the dimension's own coordinates. ValueError for a dimension without; NotImplementedError for others than
-// different numbers.
+// Between the dimension's own coordinates. ValueError for a dimension without; NotImplementedError unless they are
+// distinct numbers.
 XVariable interp(const XOperand& x, const std::string& dim, const XOperand& target,
                  const std::string& method = "linear");
 

@@ -47,7 +47,7 @@ class Module {
   void memory_is_given() { info_.memory_is_given = true; }
 
   std::string text() const;
-  // Whether machine code is made with least effort in any case.
+  // Whether machine code is always made at the lowest level of effort.
   bool is_huge() const { return is_huge_; }
   enum class Effort : std::uint8_t { usual, least };
   std::string object(Effort effort = Effort::usual) const;

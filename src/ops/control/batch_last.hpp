@@ -1,5 +1,5 @@
 // Nodes that compute batches whose dimension is the last one: elements of a batch are adjacent, so that loops over them
-// are the innermost ones, without conflicts where elements are gathered or added by index. Ops say beside their
+// are the innermost ones, without conflicts where elements are gathered or added by index. Ops say next to their
 // definition how they do that (RegisterBatchLast).
 #pragma once
 
@@ -20,7 +20,7 @@ struct Batched {
   // Whether none of the inputs from `first` on is a batch.
   bool none_from(std::size_t first) const;
   Variable length() const;
-  // Input i with a last dimension, of length 1 where it is no batch.
+  // Input i with a last dimension, of length 1 where it is not a batch.
   Variable behind(std::size_t i) const;
   // Input i for each element of the batch.
   Variable repeated(std::size_t i) const;
@@ -31,7 +31,7 @@ struct Batched {
 // The outputs, or none where the op has no form for these batches.
 using BatchLast = Variables (*)(const Batched& batched);
 
-// What a class of ops declares, beside its definition.
+// What a class of ops declares, next to its definition.
 struct RegisterBatchLast {
   RegisterBatchLast(std::type_index op, BatchLast form);
 };

@@ -26,7 +26,8 @@ Captured captured_by(const Variables& outputs, const Variables& own, Transposed 
                      const Variables& named = {});
 
 // The values that a user can name, because somebody holds them, among those that captured_by leaves to be computed
-// within. Later calls may replace them or differentiate by them. `named`: what captured_by is given as named already.
+// within. Later calls may replace them or differentiate
+// with respect to them. `named`: what captured_by is given as named already.
 Variables named_values(const Variables& outputs, const Variables& own, const Variables& named = {});
 
 // captured_by, with all values that a user can name.

@@ -110,7 +110,7 @@ struct ScanParts {
   std::int64_t truncate_gradient = -1;
   std::string name = {};
   Transposed transposed = Transposed::as_it_is;  // how constants of the loop are captured
-  Variables named = {};                          // that become constants in any case
+  Variables named = {};                          // that always become constants
 };
 // The node. Loop-invariant values that depend on some variable are hoisted: they are computed outside the loop and
 // become constants of it, as do other variables that the step uses (captured_by). Unused sequences, states and

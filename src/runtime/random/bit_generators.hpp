@@ -1,8 +1,8 @@
 // NumPy's bit generators, written to the published algorithms: PCG64 (O'Neill, XSL-RR 128/64), Philox4x64-10 (Salmon
 // and others, 2011), SFC64 (Doty-Humphrey) and MT19937 (Matsumoto and Nishimura, 1998). A state is a row of 64-bit
-// words in memory; a generator loads it into registers for a call and writes it back. What NumPy keeps beside the state
-// (half of a word that was drawn as 32 bits) is part of it, so that a stream continues where NumPy's ended. Threefry is
-// the counter-based stream (core/threefry.hpp), for samplers that use words sequentially.
+// words in memory; a generator loads it into registers for a call and writes it back. What NumPy keeps besides the
+// state (half of a word that was drawn as 32 bits) is part of it, so that a stream continues where NumPy's ended.
+// Threefry is the counter-based stream (core/threefry.hpp), for samplers that use words sequentially.
 #pragma once
 
 #include <cstdint>
