@@ -9,11 +9,10 @@ namespace {
 
 template <class Settings>
 std::vector<typename Definition<Settings>::Field> settings_of_adam() {
-  return {
-      {"learning_rate", &Settings::learning_rate, "Length of steps."},
-      {"b1", &Settings::b1, "What remains of the mean of gradients after a step.", Setting::Range::fraction},
-      {"b2", &Settings::b2, "What remains of the mean of squared gradients after a step.", Setting::Range::fraction},
-      {"eps", &Settings::eps, "Added to the root."}};
+  return {{"learning_rate", &Settings::learning_rate, "Length of steps."},
+          {"b1", &Settings::b1, "Share of the mean of gradients that a step keeps.", Setting::Range::fraction},
+          {"b2", &Settings::b2, "Share of the mean of squared gradients that a step keeps.", Setting::Range::fraction},
+          {"eps", &Settings::eps, "Added to the root."}};
 }
 
 template <class Settings>
@@ -44,7 +43,7 @@ constexpr std::string_view paper = "Kingma and Ba (2015), \"Adam: A method for s
 
 const Rule<Adam> of_adam({
     .name = "adam",
-    .summary = "Adam, by the mean of gradients over the root of the mean of their squares.",
+    .summary = "Adam: the mean of gradients, divided by the root of the mean of their squares.",
     .source = paper,
     .counts = true,
     .settings = settings_of_adam<Adam>(),
@@ -57,7 +56,7 @@ const Rule<Adam> of_adam({
 
 auto settings_of_adamw() {
   auto out = settings_of_adam<Adamw>();
-  out.push_back({"weight_decay", &Adamw::weight_decay, "Share of a parameter that a step of length 1 takes off."});
+  out.push_back({"weight_decay", &Adamw::weight_decay, "Share of a parameter that a step of length 1 subtracts."});
   return out;
 }
 

@@ -12,8 +12,7 @@ const Rule<ParameterEma> of_parameter_ema({
     .name = "parameter_ema",
     .role = Role::average,
     .summary = "An exponential moving average of the parameters, from their values before the first step.",
-    .settings = {{"decay", &ParameterEma::decay, "What remains of the average after a step.",
-                  Setting::Range::fraction}},
+    .settings = {{"decay", &ParameterEma::decay, "Share of the average that a step keeps.", Setting::Range::fraction}},
     .slots = {{"ema", "Moving average of the parameter.", Start::parameter}},
     .formula = [](const ParameterEma& of, const Leaf& at) -> Moved {
       const auto [decay] = at.numbers(of.decay);

@@ -7,7 +7,7 @@ namespace {
 
 const Rule<Sgd> of_sgd({
     .name = "sgd",
-    .summary = "Gradient descent, by steps against the gradient.",
+    .summary = "Gradient descent: steps against the gradient.",
     .source = "Robbins and Monro (1951), \"A stochastic approximation method\".",
     .settings = {{"learning_rate", &Sgd::learning_rate, "Length of steps, per unit of the gradient."}},
     .formula = [](const Sgd& of, const Leaf& at) -> Moved {
@@ -22,7 +22,7 @@ const Rule<Momentum> of_momentum({
     .summary = "Gradient descent with momentum, along a decaying sum of gradients.",
     .source = "Polyak (1964), \"Some methods of speeding up the convergence of iteration methods\".",
     .settings = {{"learning_rate", &Momentum::learning_rate, "Length of steps."},
-                 {"momentum", &Momentum::momentum, "What remains of the sum after a step.", Setting::Range::fraction}},
+                 {"momentum", &Momentum::momentum, "Share of the sum that a step keeps.", Setting::Range::fraction}},
     .slots = {{"trace", "Decaying sum of gradients."}},
     .formula = [](const Momentum& of, const Leaf& at) -> Moved {
       const auto [rate, decay] = at.numbers(of.learning_rate, of.momentum);
@@ -37,7 +37,7 @@ const Rule<Momentum> of_nesterov({
     .source = "Sutskever, Martens, Dahl and Hinton (2013), \"On the importance of initialization and momentum in deep "
               "learning\", with parameters shifted by the momentum, as in PyTorch and optax.",
     .settings = {{"learning_rate", &Momentum::learning_rate, "Length of steps."},
-                 {"momentum", &Momentum::momentum, "What remains of the sum after a step.", Setting::Range::fraction}},
+                 {"momentum", &Momentum::momentum, "Share of the sum that a step keeps.", Setting::Range::fraction}},
     .slots = {{"trace", "Decaying sum of gradients."}},
     .formula = [](const Momentum& of, const Leaf& at) -> Moved {
       const auto [rate, decay] = at.numbers(of.learning_rate, of.momentum);

@@ -11,7 +11,7 @@ constexpr auto positive = Setting::Range::positive;
 const Rule<ClipByValue> of_clip_by_value({
     .name = "clip_by_value",
     .role = Role::gradient,
-    .summary = "Gradients with elements from -max_delta to max_delta; larger ones become these.",
+    .summary = "Gradients with elements clipped to [-max_delta, max_delta].",
     .settings = {{"max_delta", &ClipByValue::max_delta, "Largest absolute value of an element.", positive}},
     .formula = [](const ClipByValue& of, const Leaf& at) -> Moved {
       const auto [most] = at.numbers(of.max_delta);
@@ -22,7 +22,7 @@ const Rule<ClipByValue> of_clip_by_value({
 const Rule<ClipByGlobalNorm> of_clip_by_global_norm({
     .name = "clip_by_global_norm",
     .role = Role::gradient,
-    .summary = "Gradients scaled so that the norm of all together is at most max_norm.",
+    .summary = "Gradients, scaled such that their common norm is at most max_norm.",
     .source = "Pascanu, Mikolov and Bengio (2013), \"On the difficulty of training recurrent neural networks\".",
     .settings = {{"max_norm", &ClipByGlobalNorm::max_norm, "Largest norm.", positive}},
     .formula = [](const ClipByGlobalNorm& of, const Leaf& at) -> Moved {

@@ -7,12 +7,12 @@ namespace {
 
 const Rule<Lion> of_lion({
     .name = "lion",
-    .summary = "Lion, by the signs of a mean of gradients.",
+    .summary = "Lion: steps along the signs of a mean of gradients.",
     .source = "Chen et al. (2023), \"Symbolic discovery of optimization algorithms\".",
     .settings = {{"learning_rate", &Lion::learning_rate, "Length of steps."},
                  {"b1", &Lion::b1, "Weight of the mean before the step, in the sign.", Setting::Range::fraction},
-                 {"b2", &Lion::b2, "What remains of the mean after a step.", Setting::Range::fraction},
-                 {"weight_decay", &Lion::weight_decay, "Share of a parameter that a step of length 1 takes off."}},
+                 {"b2", &Lion::b2, "Share of the mean that a step keeps.", Setting::Range::fraction},
+                 {"weight_decay", &Lion::weight_decay, "Share of a parameter that a step of length 1 subtracts."}},
     .slots = {{"mu", "Running mean of gradients."}},
     .formula = [](const Lion& of, const Leaf& at) -> Moved {
       const auto [rate, b1, b2, decay] = at.numbers(of.learning_rate, of.b1, of.b2, of.weight_decay);
