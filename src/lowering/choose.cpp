@@ -65,9 +65,10 @@ void Definitions::choose(const Variable& variable) {
   if (!value.wanted && value.depth < deepest && (is_view || value.cost < materialize || !recomputed)) return;
   if (!value.segments.empty()) return store_segments(variable);
   value.buffer = result_buffer(variable);
-  builders_[variable.owner().node()].push_back([this, buffer = value.buffer, rule = value.rule, shape = value.shape] {
-    add_computation(Stored{{.domain = shape, .buffer = buffer}}, rule, own_index);
-  });
+  builders_[variable.owner().node()].push_back(
+      [this, buffer = value.buffer, rule = value.rule, shape = value.shape, is_costly = value.cost >= materialize] {
+        add_computation({.what = Stored{{.domain = shape, .buffer = buffer}}, .is_costly = is_costly}, rule, own_index);
+      });
 }
 
 }  // namespace bitale::lowering

@@ -52,6 +52,7 @@ struct Computation {
   std::variant<Stored, Scanned, Opaque> what;
   std::vector<int> checks = {};  // that guard its reads
   bool is_overwritten = false;   // completely, by later computations, before it is read
+  bool is_costly = false;        // an element is worth a store and a load (costs::choose::materialize)
   ApplyNode* node = nullptr;     // whose result it is, or is a part of
 
   template <class Kind>

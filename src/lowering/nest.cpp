@@ -1,6 +1,8 @@
 // Nests: computations become loops. A computation joins an existing loop if it runs over the same extent, everything it
 // needs is computed before that loop, and what it needs from inside the loop is needed at the same index. Applied row
-// by row, this gives a softmax one row loop, and a value with its gradients one loop over the data.
+// by row, this gives a softmax one row loop, and a value with its gradients one loop over the data. Costly elements are
+// kept apart from inner loops that they do not need: in a loop without inner loops they are computed in vector lanes,
+// in front of an inner loop one by one.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -28,7 +30,12 @@ struct Nest {
   std::vector<program::Carry> carries;
   std::vector<Item> items;
   std::size_t size = 0;
+  bool stays_innermost = false;  // for the elements of a costly computation
 };
+
+bool has_inner_loops(const Nest& nest) {
+  return std::ranges::any_of(nest.items, [](const Item& item) { return bool(item.nest); });
+}
 
 // A loop of a computation: an axis of its domain whose extent is not 1.
 struct Axis {
@@ -164,8 +171,26 @@ class NestBuilder {
                        [&](int id) { return depends_[std::size_t(id)]; });
   }
 
-  bool can_join(const Item& item, const Axis& axis) const {
+  // A computation that is being inserted into loops.
+  struct Inserted {
+    const Elements& elements;
+    const Scanned* scanned;  // exactly one of the two is set
+    const Stored* stored;
+    int id;
+    bool is_costly;
+    std::vector<Axis> axes = {};
+    std::size_t carried_from = 0;  // along the axes from here on, it is carried in a variable
+    bool in_memory = false;        // along other axes, it is combined in the buffer
+    bool is_prefix() const { return scanned && scanned->kind == CarryKind::prefix; }
+  };
+
+  // Whether its axis of this depth can be the loop of the item.
+  bool can_join(const Item& item, const Inserted& in, std::size_t depth) const {
     if (!item.nest) return false;
+    const Axis& axis = in.axes[depth];
+    const bool is_innermost = depth + 1 == in.axes.size();
+    if (item.nest->stays_innermost && !is_innermost) return false;
+    if (in.is_costly && is_innermost && has_inner_loops(*item.nest) && !needs(item)) return false;
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
     if (item.nest->size + size_ > costs::nest::largest) return false;
     return std::all_of(item.computations.begin(), item.computations.end(),
@@ -181,11 +206,12 @@ class NestBuilder {
 
   // The position in `list` of the loop that the computation joins, or of a new one. A new loop comes as early as
   // possible, so that its results are available to what follows.
-  std::size_t position_of_loop(std::vector<Item>& list, const Axis& axis) {
+  std::size_t position_of_loop(std::vector<Item>& list, const Inserted& in, std::size_t depth) {
     const std::size_t start = earliest(list);
-    const std::size_t first = start > 0 && can_join(list[start - 1], axis) ? start - 1 : start;
+    const std::size_t first = start > 0 && can_join(list[start - 1], in, depth) ? start - 1 : start;
     for (std::size_t i = first; i < list.size(); ++i)
-      if (can_join(list[i], axis)) return i;
+      if (can_join(list[i], in, depth)) return i;
+    const Axis& axis = in.axes[depth];
     Item item;
     item.nest = std::make_unique<Nest>();
     item.nest->index = axis.index;
@@ -211,22 +237,10 @@ class NestBuilder {
     add_leaf(list, past_leaves(list, earliest(list)), std::move(step), id);
   }
 
-  // A computation that is being inserted into loops.
-  struct Inserted {
-    const Elements& elements;
-    const Scanned* scanned;  // exactly one of the two is set
-    const Stored* stored;
-    int id;
-    std::vector<Axis> axes = {};
-    std::size_t carried_from = 0;  // along the axes from here on, it is carried in a variable
-    bool in_memory = false;        // along other axes, it is combined in the buffer
-    bool is_prefix() const { return scanned && scanned->kind == CarryKind::prefix; }
-  };
-
   void insert(const Computation& computation, int id) {
     const Elements* elements = computation.elements();
     if (!elements) return add_leaf(top_, top_.size(), computation.as<Opaque>()->step, id);
-    Inserted in{*elements, computation.as<Scanned>(), computation.as<Stored>(), id};
+    Inserted in{*elements, computation.as<Scanned>(), computation.as<Stored>(), id, computation.is_costly};
     if (is_start_of_scatter(in)) return add_leaf(top_, {program::Fill{elements->buffer, elements->value}}, id);
     for (std::size_t k = 0; k < elements->domain.size(); ++k)
       if (!elements->domain[k].is_constant(1))
@@ -261,7 +275,7 @@ class NestBuilder {
       for (auto& step : innermost(in)) add_leaf(list, std::move(step), in.id);
       return;
     }
-    std::size_t position = position_of_loop(list, in.axes[depth]);
+    std::size_t position = position_of_loop(list, in, depth);
     if (in.in_memory && depth == 0 && !in.is_prefix()) {
       Item start;  // before the loop that accumulates, which may be an older one
       start.leaf = starts(in);
@@ -270,6 +284,7 @@ class NestBuilder {
     Item& item = list[position];
     item.computations.push_back(in.id);
     item.nest->size += size_;
+    if (in.is_costly && depth + 1 == in.axes.size() && !has_inner_loops(*item.nest)) item.nest->stays_innermost = true;
     if (depth == in.carried_from) {
       item.nest->carries.push_back({in.scanned->var, in.scanned->kind, in.scanned->combiner});
       if (in.scanned->position_var.defined())

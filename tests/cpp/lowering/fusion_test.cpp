@@ -179,6 +179,16 @@ TEST_CASE("outer products are not materialized") {
   check({"vector times kernel", {dot(w, exp(-sqr(column - row)))}, {"len(w, 0)", "len(y, 0)"}, {1}});
 }
 
+TEST_CASE("costly factors of rows have a loop without inner loops, which vector lanes can run") {
+  auto x = vector("x"), w = vector("w");
+  check({"costly", {expand_dims(sin(x) * exp(x), 1) * w}, over_x, {2, 1}});
+  check({"costly, and stored", {sin(x), expand_dims(sin(x), 1) * w}, over_x, {2}});
+  check({"stored behind its use", {expand_dims(x, 1) * w, exp(x)}, over_x, {2}});
+  check({"cheap", {expand_dims(x * 2. + 1., 1) * w}, over_x, {1}});
+  auto X = matrix("X");
+  check({"of sums of rows", {exp(sum(X, 1)), X * expand_dims(exp(sum(X, 1)), 1)}, {"len(X, 0)"}, {1}});
+}
+
 TEST_CASE("columns: one pass for the mean, another for its uses") {
   auto X = matrix("X");
   const std::vector<int> first{0};
