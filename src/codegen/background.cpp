@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "bitale/core/interruption.hpp"
+#include "core/address_space.hpp"
 
 namespace bitale::codegen {
 
@@ -130,6 +131,7 @@ class SignalsBlocked {
 // Whether there is a thread that runs `body`, which ends with Running::end().
 template <class Body>
 bool begin_thread(Running& among, Body body) {
+  if (!has_address_space(address_space_of_thread)) return false;
   among.begin();
   try {
     const SignalsBlocked blocked;

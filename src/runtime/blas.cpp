@@ -19,12 +19,15 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/core/warning.hpp"
 #include "bitale/runtime/functions.hpp"
+#include "core/address_space.hpp"
 #include "core/library_folder.hpp"
 #include "runtime/added_variable.hpp"
 #include "runtime/blocks.hpp"
 #include "runtime/cblas.hpp"
 #include "runtime/small_products.hpp"
+#include "runtime/threads.hpp"
 
 namespace bitale::runtime {
 namespace {
@@ -151,10 +154,25 @@ std::string open(const std::string& file, Blas& blas) {
   return "";
 }
 
+// OpenBLAS has 37 MiB, and takes 128 MiB for each thread that it starts when it is loaded. Where the system refuses
+// them, it tries again for ever.
+bool has_room() {
+  const char* given = std::getenv("OPENBLAS_NUM_THREADS");
+  const int threads = given ? std::max(1, std::atoi(given)) : processor_count();
+  return has_address_space((std::size_t(64) << 20) + std::size_t(threads) * address_space_of_thread);
+}
+
 Blas choose() {
   Blas blas;
   const std::string wanted = config::get("blas__library");
   if (wanted == "none") return blas;
+  if (!has_room()) {
+    warn(
+        "products of matrices are computed by plain loops: a BLAS library may take 144 MiB of address space for each "
+        "processor, and the process has less left (ulimit -v). Raise the limit, set OPENBLAS_NUM_THREADS=1, or set the "
+        "flag blas__library=none for no such message");
+    return blas;
+  }
   if (!wanted.empty()) {
     if (const std::string why = open(wanted, blas); !why.empty())
       throw ValueError(cat("blas__library: expected the file of a library with cblas_dgemm and its like, got ", wanted,

@@ -10,6 +10,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
+#include "core/address_space.hpp"
 #include "core/library_folder.hpp"
 #include "core/library_pages.hpp"
 
@@ -32,6 +33,9 @@ struct Library {
   std::string name;
 };
 
+// Debian's libLLVM.so.19.1 has 130 MB, the package's own one 42.
+constexpr std::size_t address_space = std::size_t(136) << 20;
+
 constexpr std::string_view own_library = "libbitale_llvm.so";
 
 Library open_library() {
@@ -45,6 +49,8 @@ Library open_library() {
   for (auto& file : files)
     if (void* library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL))
       return {library, file == own ? std::string(own_library) : file};
+  // Of a library that is there, but cannot be mapped, the system says the same in words of its own.
+  require_address_space(address_space, "loading LLVM", "run without native code: mode FAST_COMPILE, which is slower");
   missing(chosen.empty() ? cat("neither ", own, " nor the system's ", system_library, " was found")
                          : cat(chosen, " was not found"));
 }

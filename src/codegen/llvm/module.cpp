@@ -9,6 +9,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/schedule.hpp"
+#include "core/address_space.hpp"
 
 namespace bitale::codegen {
 
@@ -117,12 +118,24 @@ const char* checking_pass() {
   return is_set_up ? "asan" : "";
 }
 
+// Generous: 15,500 expressions took 16 MiB (30 November 2026).
+void require_memory(std::size_t expressions) {
+  constexpr std::size_t fixed = std::size_t(16) << 20, each = std::size_t(2) << 10;
+  require_address_space(fixed + expressions * each, "compiling",
+                        "run without native code: mode FAST_COMPILE, which is slower");
+}
+
+LLVMContextRef new_context() {
+  require_memory(0);
+  return llvm().ContextCreate();
+}
+
 }  // namespace
 
 Module::Module(const std::string& name, const Target& target)
     : target_(target),
       info_(info_of(target)),
-      context_(llvm().ContextCreate()),
+      context_(new_context()),
       module_(llvm().ModuleCreateWithNameInContext(name.c_str(), context_.get())),
       machine_(make_machine(target, info_, LLVMCodeGenLevelDefault)) {
   set_target(module_.get());
@@ -148,7 +161,7 @@ LLVMModuleRef parsed(LLVMContextRef context, std::string_view bitcode) {
 Module::Module(const Module& like, std::string_view bitcode)
     : target_(like.target_),
       info_(like.info_),
-      context_(llvm().ContextCreate()),
+      context_(new_context()),
       module_(parsed(context_.get(), bitcode)),
       machine_(make_machine(target_, info_, LLVMCodeGenLevelDefault)),
       is_huge_(like.is_huge_),
@@ -182,6 +195,7 @@ void Module::add(const std::string& text) {
 }
 
 void Module::optimise(const std::string& passes) {
+  require_memory(built_);
 #ifndef NDEBUG
   check();
 #endif
@@ -251,6 +265,7 @@ void Module::keep(const std::unordered_set<std::string>& names) {
 std::string Module::text() const { return take(llvm().PrintModuleToString(module_.get())); }
 
 std::string Module::object(Effort effort) const {
+  require_memory(built_);
   const LlvmApi& l = llvm();
   char* message = nullptr;
   LLVMMemoryBufferRef buffer = nullptr;

@@ -7,6 +7,7 @@
 
 #include "bitale/core/text.hpp"
 #include "codegen/object/archive.hpp"
+#include "core/address_space.hpp"
 #include "runtime/threads.hpp"
 
 namespace bitale::codegen {
@@ -25,6 +26,7 @@ std::vector<Names> pieces_of(const Module& module) {
   const std::size_t most = std::min({all / min_piece, functions.size(), max_pieces});
   if (most < 2) return {};
   const std::size_t count = std::min(most, std::size_t(runtime::processor_count()));
+  if (!has_address_space(count * address_space_of_thread)) return {};
   std::stable_sort(functions.begin(), functions.end(),
                    [](auto& a, auto& b) { return a.instructions > b.instructions; });
   std::vector<Names> pieces(count);

@@ -59,6 +59,49 @@ def test_memory_beyond_the_process_limit(mode):
     assert ran.returncode == 0, ran.stderr
 
 
+COMPILES_WITH_LITTLE_MEMORY = """
+import os
+import resource
+import sys
+import numpy as np
+import bitale as bt
+import bitale.tensor as pt
+
+bt.config.cache = False
+x, W = pt.vector("x"), pt.matrix("W")
+made = x
+for i in range(12):
+    made = pt.tanh(made * (1.0 + 0.01 * i) + pt.sin(made)) + pt.logsumexp(pt.dot(W, made))
+wanted = bt.grad(pt.sum(made), [x, W])
+if sys.argv[1] == "loaded":
+    bt.function([x], pt.exp(x) * 3.25)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+for mebibytes in (1, 4, 12, 18, 24, 32, 40, 64, 96, 128, 160, 240, 320, 640):
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_AS, (used + (mebibytes << 20),) * 2)
+        try:
+            bt.function([x, W], wanted)(np.ones(3), np.eye(3))
+        except MemoryError as error:
+            expected = mebibytes < 4 or "address space" in str(error)
+            os._exit(2 if expected and mebibytes < 320 else 1)
+        os._exit(0)
+    print(mebibytes, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("llvm", ["loaded", "not loaded"])
+def test_compiling_in_a_limited_address_space(llvm):
+    ran = subprocess.run(
+        [sys.executable, "-c", COMPILES_WITH_LITTLE_MEMORY, llvm],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    ends = dict(line.split() for line in ran.stdout.splitlines())
+    assert set(ends.values()) == {"0", "2"}, (ends, ran.stderr)  # it works, or is a MemoryError
+
+
 def test_the_steady_state_has_few_page_faults(mode):
     x = pt.dvector("x")
     f = bt.function([x], [x + 1, (x * 2).sum(), pt.sort(x)], mode=mode)
