@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A pattern, with what to write instead. Code in backticks is not looked at. A pattern is here because the phrase was found, and
 # mended, at more than three places: most are constructions of another language that are grammatical, and hard to read.
 PATTERNS = {
-    r"\bthat is no [a-z]": "that is not a",
+    r"\bthat (?:is|are) no [A-Za-z]": "that is not a, that are not",
     r"(?<![Tt]here )\b(?:is|are|was|were) none\b": "is not one, or: there is none",
     r"\bbeside\b": "next to, in addition to, besides",
     r"\bwhat is given\b": "the arguments, or their name",
@@ -28,7 +28,7 @@ PATTERNS = {
     r"\bfor what is no\b": "for anything that is not a",
     r"\bshall\b": "should, is to, must",
     r"\bof one's own\b": "your own, custom",
-    r"\b[Aa]s of ``": "as in",
+    r"\b[Aa]s of (?:``|[A-Z])": "as in, as for",
     r"\bare run by the tests\b": "the tests run",
     r"\bthe other way round than\b": "the opposite of",
     r"\bin any case\b": "always, anyway",

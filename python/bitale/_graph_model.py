@@ -367,7 +367,7 @@ def build_graph_model(
     Raises
     ------
     TypeError
-        For what is neither a variable nor a node.
+        For anything that is neither a variable nor a node.
     ValueError
         If there are not as many orders as outputs.
 

@@ -205,7 +205,7 @@ def html(
     title : str
         Title.
     times : mapping, optional
-        Seconds for each Apply node, which the page shows and colours nodes by.
+        Seconds for each Apply node, which the page shows and uses to colour nodes.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def node_times(function: Any, *inputs: Any, runs: int = 3) -> dict[Any, float]:
     Raises
     ------
     ValueError
-        For another number of inputs.
+        For a wrong number of inputs.
 
     See Also
     --------

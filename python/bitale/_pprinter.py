@@ -1,6 +1,5 @@
-"""How programs say what `pprint` writes for ops of their own: ``pprint.assign(op, FunctionPrinter("f"))``. Names are those of
-pytensor.printing. What nothing is assigned for is written by the library: the outermost nodes that something is assigned for
-stand in the expression as variables whose names are their texts."""
+"""How programs choose what `pprint` writes for their own ops: ``pprint.assign(op, FunctionPrinter("f"))``. Names are those of
+pytensor.printing. The library writes everything else: the outermost nodes with an assignment stand in the expression as variables whose names are their texts."""
 
 from __future__ import annotations
 
@@ -91,7 +90,7 @@ class OperatorPrinter(Printer):
     operator : str
         Operator; it follows a single operand.
     precedence : float
-        Precedence: in brackets where the surroundings bind more.
+        Precedence: the text is bracketed where its surroundings bind more tightly.
     assoc : str
         'left', 'right' or 'none': which operand may have the same precedence
         without brackets.
@@ -201,8 +200,7 @@ class PPrinter(Printer):
         self.printers: list[tuple[Any, Printer]] = []
 
     def assign(self, condition: Any, printer: Printer | str) -> None:
-        """Says what writes the outputs of an op: condition is an op, a function of bitale.tensor, a class of ops, or a function of
-        (pstate, variable) that says whether printer is for it. The latest assignment counts. A text is the name of a call.
+        """Assigns a printer to the outputs of an op: condition is an op, a function of bitale.tensor, a class of ops, or a function of (pstate, variable) that tells whether to use the printer. The latest assignment counts. A string as the printer is the name of a call.
 
         >>> p = bt.printing.PPrinter()
         >>> p.assign(pt.sigmoid, bt.printing.FunctionPrinter("σ"))
@@ -233,7 +231,7 @@ class PPrinter(Printer):
         return None
 
     def process(self, var: Any, pstate: PrinterState | None = None) -> str:
-        """The text of a variable within the surroundings that pstate says, by default of a whole text."""
+        """The text of a variable in the surroundings that pstate describes, by default on its own."""
         if not self.printers:
             return _bracketed(var, _core.pprint(var), pstate)
         state = PrinterState(pstate, pprinter=self)
@@ -261,7 +259,7 @@ class PPrinter(Printer):
     def process_graph(
         self, inputs: Any, outputs: Any, updates: Any = None, display_inputs: bool = False
     ) -> str:
-        """Outputs, one in a line, by name where they have one, and then updates; before them the inputs if display_inputs."""
+        """The outputs, one per line, by name where they have one, and then updates; before them the inputs if display_inputs."""
         given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
         results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         lines = [f"inputs: {', '.join(map(str, given))}"] if display_inputs else []

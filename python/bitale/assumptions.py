@@ -134,7 +134,7 @@ def check_assumption(fgraph: Any, var: Any, key: AssumptionKey) -> bool:
     Raises
     ------
     TypeError
-        If `key` is no AssumptionKey.
+        If `key` is not an AssumptionKey.
 
     See Also
     --------

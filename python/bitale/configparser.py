@@ -19,14 +19,15 @@ __all__ = [
 
 
 class ConfigAccessViolation(AttributeError):
-    """A flag that can't be changed was to be changed."""
+    """An attempt to change an immutable flag."""
 
 
 class ConfigParam:
     """Which values a flag may have.
 
-    default: a value, or a function that gives it. apply: makes of the argument the value that is kept. validate: whether a
-    value is one; it returns False, or raises. mutable: False for a flag that keeps its default.
+    default: a value, or a function that gives it. apply: converts the argument to the value that is
+    kept. validate: whether a value is one; it returns False, or raises. mutable: False for a flag
+    that keeps its default.
     """
 
     def __init__(

@@ -214,7 +214,7 @@ class Config:
         return _Change({**(changes or {}), **more})
 
     def note(self, name: str) -> str | None:
-        """Why a flag of PyTensor's has nothing to change here; None for a flag that has."""
+        """Why a flag of PyTensor's has no effect here; None for a flag that has one."""
         return _without_effect[name][1] if name in _without_effect else None
 
     def config_print(self) -> str:
@@ -222,7 +222,7 @@ class Config:
         return str(self)
 
     def get_config_hash(self) -> str:
-        """A text that differs where a flag of the library differs."""
+        """A string that changes when a flag of the library changes."""
         flags = sorted((name, str(_core.config_get(name))) for name in _types)
         import hashlib  # which few programs need
 

@@ -1,4 +1,4 @@
-"""What NumPy before version 2 did otherwise, under PyTensor's name for this module."""
+"""Behaviour of NumPy before version 2, under PyTensor's name for this module."""
 
 from __future__ import annotations
 

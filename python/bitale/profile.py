@@ -82,14 +82,15 @@ class Phase:
 class Part:
     """A part of calls that is timed by itself: of native code a loop or call, of the interpreter a node.
 
-    kind: loop, fill, call (of the runtime, such as a product of matrices), perform (of an op without native code), memory
-    (for arrays), scalars (what is between these), node. text: the steps of the program. nodes: of the graph after
-    rewriting, that it computes.
-    other_strides: it belongs to the code for inputs that are not C-contiguous.
-    seconds, bytes, flops64, flops32: over all calls; what is moved and computed is estimated where `counted`.
-    steps, trace_bytes: of a loop whose steps follow one another, such as a scan's (else 0): how many there were, and the size
-    of the arrays of which each step stores its row; over all calls.
-    share_of_bandwidth, share_of_flops: what the machine's limits would have taken for that, divided by the time it took.
+    kind: loop, fill, call (of the runtime, such as a product of matrices), perform (of an op
+    without native code), memory (for arrays), scalars (what is between these), node. text: the
+    steps of the program. nodes: of the graph after rewriting, that it computes. other_strides: it
+    belongs to the code for inputs that are not C-contiguous. seconds, bytes, flops64, flops32: over
+    all calls; what is moved and computed is estimated where `counted`. steps, trace_bytes: of a
+    loop whose steps follow one another, such as a scan's (else 0): how many there were, and the
+    size of the arrays of which each step stores its row; over all calls. share_of_bandwidth,
+    share_of_flops: the time that the machine would need for that at its limits, divided by the time
+    it took.
     """
 
     kind: str

@@ -195,7 +195,7 @@ class _LazyModule:
 
 
 def lazy_scipy_module(submodule: str) -> Any:
-    """Stand for a module of SciPy that is imported when something of it is asked for.
+    """Make a stand-in for a module of SciPy, which is imported on first use.
 
     Parameters
     ----------
@@ -205,13 +205,13 @@ def lazy_scipy_module(submodule: str) -> Any:
     Returns
     -------
     object
-        What has the module's attributes.
+        Object with the module's attributes.
     """
     return _LazyModule(f"scipy.{submodule}")
 
 
 def add_excepthook(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a function called with each exception that nobody catches, after those that are there.
+    """Register a function that is called with each uncaught exception, after the existing hooks.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ void bind_indexing(nb::module_& m) {
   define_method(m, "set", set, "y"_a, "x[index].set(y): a copy of x in which x[index] is y.");
   define_method(m, "inc", inc, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
                 "x[index].inc(y): a copy of x in which y is added to x[index]. Repeated indices add up; with "
-                "ignore_duplicates the last one of them counts, as of NumPy's x[index] += y.");
+                "ignore_duplicates the last one of them counts, as in NumPy's x[index] += y.");
   auto set_subtensor = [set](const Like& x, const Like& y, Flag, Flag) { return set(x, y); };
   auto inc_subtensor = [set, inc](const Like& x, const Like& y, Flag, Flag set_instead_of_inc, Flag,
                                   Flag ignore_duplicates) {

@@ -20,7 +20,7 @@ const xtensor::XVariable* labelled_in(nb::handle object);
 // The same, or the labelled tensor that a scalar, a number or an xarray.DataArray stands for. TypeError for others,
 // tensors and arrays with dimensions among them: these have no names.
 xtensor::XVariable as_labelled(nb::handle object);
-// std::nullopt for objects that are no operands at all: an operator then lets Python try the other one.
+// std::nullopt for objects that are not operands at all: an operator then lets Python try the other one.
 std::optional<xtensor::XVariable> try_as_labelled(nb::handle object);
 
 // Whether it is one of xarray's arrays: the class is not asked for, since xarray may not be installed.

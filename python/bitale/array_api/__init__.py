@@ -1,9 +1,11 @@
 """The functions of the array-API standard (2025.12) on symbolic tensors and on arrays of this module.
 
-`bitale.tensor` has PyTensor's names and dtype rules; here names, arguments and dtypes are the standard's: a Python number takes
-the dtype of the array that it meets, integers stay integers, and kinds are not mixed. Of symbolic variables a function makes
-symbolic variables; of an `Array`, which has a value, it computes an `Array` (an operation is compiled once for each combination of
-dtypes and ranks). So code that is written for the standard can be tried on values, and compiled and differentiated as a graph.
+`bitale.tensor` has PyTensor's names and dtype rules; here names, arguments and dtypes are the
+standard's: a Python number takes the dtype of the array that it meets, integers stay integers, and
+kinds are not mixed. From symbolic variables a function builds symbolic variables; from an `Array`,
+which has a value, it computes an `Array` (an operation is compiled once for each combination of
+dtypes and ranks). So code that is written for the standard can be tried on values, and compiled and
+differentiated as a graph.
 
 >>> import bitale.array_api as xp
 >>> x = xp.asarray([1, 2, 3])

@@ -48,7 +48,7 @@ def _default_dtype(value: np.ndarray[Any, Any]) -> np.dtype[Any]:
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
-    """An Array of a number, of lists of numbers, or of another array. A symbolic variable is itself, or in another dtype.
+    """An Array of a number, of lists of numbers, or of another array. A symbolic variable is returned itself, or in another dtype.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """Elements that may be anything; here zeros."""
+    """Uninitialised elements; here zeros."""
     return zeros(shape, dtype=dtype, device=device)
 
 
@@ -174,7 +174,7 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """Elements that may be anything; here zeros."""
+    """Uninitialised elements; here zeros."""
     return full_like(x, 0, dtype=dtype, device=device)
 
 

@@ -1,4 +1,4 @@
-"""Dtypes: the standard's promotion, and questions about them."""
+"""Dtypes: the standard's promotion, and queries."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
 
 @dataclasses.dataclass(frozen=True)
 class FloatInfo:
-    """What finfo answers."""
+    """Result of finfo."""
 
     bits: int
     eps: float
@@ -237,7 +237,7 @@ class FloatInfo:
 
 @dataclasses.dataclass(frozen=True)
 class IntegerInfo:
-    """What iinfo answers."""
+    """Result of iinfo."""
 
     bits: int
     max: int
@@ -277,7 +277,7 @@ def check_device(device: Any) -> None:
 
 
 class NamespaceInfo:
-    """What __array_namespace_info__ answers."""
+    """Result of __array_namespace_info__."""
 
     def capabilities(self) -> dict[str, Any]:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}

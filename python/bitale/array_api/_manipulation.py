@@ -19,13 +19,13 @@ def _in_one_dtype(arrays: list[Any]) -> list[Any]:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have when broadcast together. ValueError when they don't."""
+    """The shape that arrays of these shapes have when broadcast together. ValueError when they do not broadcast."""
     return tuple(np.broadcast_shapes(*shapes))
 
 
 @standard
 def broadcast_arrays(*arrays: Any) -> list[Any]:
-    """All with the shape that they have when broadcast together."""
+    """The arrays, broadcast together."""
     return list(pt.broadcast_arrays(*map(as_symbolic, arrays)))
 
 
@@ -90,7 +90,7 @@ def reshape(x: Any, /, shape: tuple[int, ...], *, copy: bool | None = None) -> A
 
 @standard
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Shifted along axes: what leaves one end comes in at the other."""
+    """Shifted along axes: elements that leave one end re-enter at the other."""
     return pt.roll(as_symbolic(x), shift, axis=axis)
 
 

@@ -73,7 +73,7 @@ std = _spread("std", pt.std, "The standard deviation: the root of var.")
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """Running sums along an axis, which vectors need not name; include_initial: from 0 on."""
+    """Running sums along an axis, which may be left out for vectors; include_initial: begin with 0."""
     x = of_kinds(x, "cumulative_sum", "iufc")
     target = _accumulated(dtype_of(x)) if dtype is None else as_dtype(dtype).name
     return pt.cumulative_sum(x, axis=axis, dtype=target, include_initial=include_initial)
@@ -83,7 +83,7 @@ def cumulative_sum(
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """Running products along an axis, which vectors need not name; include_initial: from 1 on."""
+    """Running products along an axis, which may be left out for vectors; include_initial: begin with 1."""
     x = of_kinds(x, "cumulative_prod", "iufc")
     target = _accumulated(dtype_of(x)) if dtype is None else as_dtype(dtype).name
     return pt.cumulative_prod(x, axis=axis, dtype=target, include_initial=include_initial)

@@ -48,7 +48,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Any:
 
 @standard
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """The elements at positions along an axis, which vectors need not name."""
+    """The elements at positions along an axis, which may be left out for vectors."""
     x = as_symbolic(x)
     if axis is None and x.ndim != 1:
         raise ValueError(f"take: expected an axis for an array of {x.ndim} dimensions")
@@ -69,7 +69,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 
 
 class UniqueAll(NamedTuple):
-    """What unique_all gives."""
+    """Result of unique_all."""
 
     values: Any
     indices: Any
@@ -78,14 +78,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What unique_counts gives."""
+    """Result of unique_counts."""
 
     values: Any
     counts: Any
 
 
 class UniqueInverse(NamedTuple):
-    """What unique_inverse gives."""
+    """Result of unique_inverse."""
 
     values: Any
     inverse_indices: Any

@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; the exit status is 0, 1 when something failed, or 2 for arguments that make no sense."""
+    """Runs the command line; the exit status is 0, 1 when something failed, or 2 for invalid arguments."""
     options = parser().parse_args(arguments)
     try:
         result = options.run(options)

@@ -139,7 +139,7 @@ _tasks = {
 
 
 def _compiling(seconds: float) -> float:
-    """Median over functions of which each is new, so that nothing finds them compiled already."""
+    """Median over functions that are all new, so that none is found compiled already."""
     samples: list[float] = []
     end = time.perf_counter() + seconds
     with bitale.config.change_flags(cache=False):

@@ -1,7 +1,7 @@
 """``bitale cache``: the directory of compiled code.
 
-Nothing in it needs looking after: entries are there entirely or not at all, locks are the kernel's and end with the process
-that holds them, and what was not used for longest goes by itself.
+It needs no maintenance: entries are written entirely or not at all, locks are the kernel's and end
+with the process that holds them, and the least recently used entries are deleted automatically.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Sequence
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Rows as aligned columns; the columns numbered in `right` are set to the right."""
+    """Rows as aligned columns; the columns numbered in `right` are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
     for row in rows:

@@ -80,7 +80,7 @@ def _find_profiled(target: str) -> tuple[Any, str]:
 
 
 def find(target: str) -> tuple[Any, str]:
-    """The graph that "module:name", "script.py:name" or the name of a pickle means, and what to call it."""
+    """The graph that "module:name", "script.py:name" or the name of a pickle refers to, and a title for it."""
     module, colon, name = target.rpartition(":")
     if not colon:
         if not os.path.exists(target):

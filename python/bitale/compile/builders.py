@@ -158,8 +158,9 @@ class OpFromGraph(Op):
     inline: whether the op is replaced by its graph while a function is compiled, before loops are fused. If not, the
         graph is rewritten and compiled once, however often the op occurs, and called.
     pullback: in place of the graph's derivative: a function of (inputs, outputs, cotangents of the outputs) that gives
-        a list with the cotangent of each input, None for zero; an op of the same, one after the other; or a list with a function or op for each input, None for those whose derivative is the graph's.
-        What is not connected comes as zeros.
+        a list with the cotangent of each input, None for zero; an op of the same, one after the
+        other; or a list with a function or op for each input, None for those whose derivative is
+        the graph's. What is not connected arrives as zeros.
     pushforward: as pullback, of (inputs, outputs, tangents of the inputs) to tangents of the outputs.
     lop_overrides, rop_overrides: PyTensor's older names; the function of the latter has no argument for the outputs.
     connection_pattern: for each input, for each output, whether derivatives pass; by default as the graph says.

@@ -19,8 +19,8 @@ def std_fgraph(
 ) -> tuple[FunctionGraph, dict[int, int]]:
     """The graph that function() compiles, before rewriting, and which of its outputs is the new value of which input.
 
-    Its inputs are copies of those that are given, then of the shared variables; its outputs those that are given, then the
-    updates of inputs. Errors are those of function().
+    Its inputs are copies of the given inputs, then of the shared variables; its outputs those of
+    the given outputs, then of the updates of inputs. Errors are those of function().
 
     >>> x = pt.dscalar("x")
     >>> fgraph, updates = bt.compile.std_fgraph([x], pt.exp(x))

@@ -35,10 +35,11 @@ def MonitorMode(
     linker: str | Linker = "opwise",
     db: Any = None,
 ) -> Mode:
-    """A mode that calls functions of yours around each node (PyTensor's MonitorMode).
+    """A mode that calls your functions around each node (PyTensor's MonitorMode).
 
-    pre_func(fgraph, i, node, fn) is called before node, the i-th, and post_func after it; fn.inputs and fn.outputs are
-    lists of [value]. optimizer, db: which rewrites, as of Mode. linker: what runs each node.
+    pre_func(fgraph, i, node, fn) is called before node, the i-th, and post_func after it; fn.inputs
+    and fn.outputs are lists of [value]. optimizer, db: which rewrites, as for Mode. linker: what
+    runs each node.
     """
     return Mode(
         WrapLinker([linker], functools.partial(_watched, pre_func, post_func)), optimizer, db
@@ -82,10 +83,11 @@ def NanGuardMode(
 ) -> Mode:
     """A mode that lets no nan, no infinity and no magnitude above 1e10 pass (PyTensor's NanGuardMode).
 
-    It looks at inputs and constants, then at every result. What is left out is as the flags NanGuardMode__nan_is_error,
-    __inf_is_error, __big_is_error and __action say. action: "raise" a NanGuardError, an AssertionError as in PyTensor;
-    "warn" by logging; or start "pdb". optimizer, db: which rewrites, as of Mode. linker: accepted and ignored, it is the
-    virtual machine. ValueError when nothing is an error, or for another action.
+    It checks inputs and constants, then every result. Options that are left out are taken from the
+    flags NanGuardMode__nan_is_error, __inf_is_error, __big_is_error and __action. action: "raise" a
+    NanGuardError, an AssertionError as in PyTensor; "warn" by logging; or start "pdb". optimizer,
+    db: which rewrites, as for Mode. linker: accepted and ignored, it is the virtual machine.
+    ValueError when nothing is an error, or for another action.
     """
     action = config.NanGuardMode__action if action is None else action
     report = {"warn": _log_error, "pdb": _start_debugger}.get(action)

@@ -1,4 +1,4 @@
-"""Ops made from functions, and ops that give their input back, under PyTensor's names."""
+"""Ops made from functions, and ops that return their input, under PyTensor's names."""
 
 from __future__ import annotations
 

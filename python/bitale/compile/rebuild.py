@@ -35,7 +35,7 @@ def rebuild_collect_shared(
     no_default_updates: bool | list[Any] = False,
     clone_inner_graphs: bool = False,
 ) -> tuple[list[Any], Any, list[Any]]:
-    """A copy of outputs with the replacements made: its inputs, its outputs, and [what stands for what, the updates, the same as a
+    """A copy of outputs with the replacements made: its inputs, its outputs, and [the replacements, the updates, the same as a
     dict from shared variables to new values, the shared variables].
 
     outputs: a variable, an Out, a list or dict of them, or None; the copy has the same form. replace, updates: pairs. copy_inputs_over: the copy is over the same inputs, not copies of them. no_default_updates: True, or

@@ -53,13 +53,13 @@ class _Kind(type):
 
 
 class Node(metaclass=_Kind):
-    """What Apply nodes and variables are instances of."""
+    """Abstract base class of Apply nodes and variables."""
 
     holds = staticmethod(lambda each: isinstance(each, (Apply, Variable)))
 
 
 class AtomicVariable(metaclass=_Kind):
-    """What constants are instances of: leaves that are no inputs."""
+    """Abstract base class of constants: leaves that are not inputs."""
 
     holds = staticmethod(lambda each: isinstance(each, Variable) and _core.is_constant(each))
 
@@ -75,8 +75,9 @@ def clone(
 ) -> Any:
     """A copy of the graph from inputs to outputs: its inputs and outputs, as two lists.
 
-    copy_inputs: the copy has inputs of its own; copy_orphans: and constants and other leaves, by default if it has inputs of its own. clone_inner_graphs is accepted: graphs within ops never change.
-    ``clone(outputs)``, without inputs, is a copy of outputs on the same leaves, on others if copy_leaves.
+    copy_inputs: whether the inputs are copied; copy_orphans: whether constants and other leaves
+    are, by default as copy_inputs. clone_inner_graphs is accepted: graphs within ops never change.
+    ``clone(outputs)``, without inputs, copies the outputs on the same leaves, or on new ones if copy_leaves.
 
     >>> x = pt.dscalar("x")
     >>> bt.graph.clone([x], [pt.exp(x)])
@@ -89,7 +90,7 @@ def clone(
 
 
 def clone_node_and_cache(node: Apply, clone_d: dict[Any, Any], **kwargs: Any) -> Apply:
-    """A copy of a node on the copies that clone_d has of its inputs; the copies of node and outputs are added to it."""
+    """A copy of a node, whose inputs are the copies in clone_d; the copies of the node and its outputs are added to clone_d."""
     made = node.clone_with_new_inputs([clone_d.get(v, v) for v in node.inputs])
     clone_d[node] = made
     for before, after in zip(node.outputs, made.outputs):
@@ -107,7 +108,7 @@ def clone_get_equiv(
     clone_inner_graphs: bool = False,
     **kwargs: Any,
 ) -> dict[Any, Any]:
-    """Which variable and node of a copy of the graph from inputs to outputs is which one's, as `clone` makes it.
+    """The copy of each variable and node of the graph from inputs to outputs, as `clone` makes them.
 
     memo: copies that are there already, to which the others are added.
     """
@@ -146,7 +147,7 @@ def op_as_string(
     leaf_formatter: Callable[[Any], str] = str,
     node_formatter: Callable[..., str] = default_node_formatter,
 ) -> str:
-    """The Apply node op as text, as far as the variables i."""
+    """The Apply node op as text, down to the variables i."""
     return node_formatter(op.op, as_string(i, op.inputs, leaf_formatter, node_formatter))
 
 

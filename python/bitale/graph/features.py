@@ -1,8 +1,9 @@
-"""What can be attached to a FunctionGraph to watch, record, check or refuse its changes.
+"""Features, which are attached to a FunctionGraph to watch, record, check or refuse its changes.
 
-Names and roles are those of pytensor.graph.features and pytensor.graph.destroyhandler. What ReplaceValidate and
-PreserveVariableAttributes do is done by every FunctionGraph: it replaces all or nothing (`replace_validate` and its kin are
-methods), and passes names on to what stands for them. So these features are there for programs that attach them.
+Names and roles are those of pytensor.graph.features and pytensor.graph.destroyhandler. Every
+FunctionGraph does what ReplaceValidate and PreserveVariableAttributes do: it replaces all or
+nothing (`replace_validate` and similar functions are methods), and passes names on to replacements.
+These two features exist for programs that attach them.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ for _class in vars(_core).copy().values():
 
 
 class Bookkeeper(Feature):
-    """Sees the nodes that are there when it is attached as imports, and those left when it is detached as pruned."""
+    """Receives the nodes present at attachment as imports, and those left at detachment as pruned."""
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         for node in fgraph.toposort():
@@ -168,7 +169,7 @@ class LambdaExtract:
 
 
 class ReplaceValidate(Feature):
-    """Replacements that all features agree to: `replace_validate`, `replace_all_validate` and `replace_all_validate_remove`,
+    """Replacements that all features accept: `replace_validate`, `replace_all_validate` and `replace_all_validate_remove`,
     which every graph has as methods; and `checkpoint` and `revert` of History, which is attached with it."""
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
@@ -205,4 +206,4 @@ class ReplaceValidate(Feature):
 
 
 class PreserveVariableAttributes(Feature):
-    """Replacements take the names of what they replace, and whether NanGuardMode looks at it. Every graph does this."""
+    """Replacements take over the names of what they replace, and whether NanGuardMode checks it. Every graph does this."""

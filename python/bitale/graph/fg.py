@@ -45,7 +45,7 @@ def get_output_client(self: FunctionGraph, i: int) -> tuple[Apply, int]:
 
 
 def orderings(self: FunctionGraph) -> dict[Apply, list[Apply]]:
-    """From nodes to those that features want before them."""
+    """From nodes to those that features require before them."""
     found: dict[Apply, list[Apply]] = {}
     for feature in self.features:
         for node, before in dict(feature.orderings(self)).items():
@@ -71,7 +71,7 @@ def collect_callbacks(self: FunctionGraph, name: str, *args: Any) -> dict[Any, A
 
 
 class FrozenFunctionGraph:
-    """A graph that never changes: two are equal if they compute the same of their inputs, and can be keys of dicts."""
+    """A graph that never changes: two are equal if they compute the same from their inputs, and can be keys of dicts."""
 
     def __init__(self, graph: FunctionGraph):
         self._graph = graph.clone_get_equiv(attach_feature=False)[0]
@@ -80,7 +80,7 @@ class FrozenFunctionGraph:
     def from_io(
         cls, inputs: Sequence[Variable], outputs: Sequence[Variable], dedup_nodes: bool = False
     ) -> FrozenFunctionGraph:
-        """Make one of inputs and outputs. dedup_nodes is accepted: equal nodes are always one."""
+        """Make one from inputs and outputs. dedup_nodes is accepted: equal nodes are always one."""
         return cls(FunctionGraph(list(inputs), list(outputs)))
 
     @property
@@ -154,7 +154,7 @@ class _IsGraph(type):
 
 
 class AbstractFunctionGraph(metaclass=_IsGraph):
-    """What both kinds of graphs are instances of."""
+    """Abstract base class of both kinds of graphs."""
 
 
 def freeze(self: FunctionGraph) -> FrozenFunctionGraph:

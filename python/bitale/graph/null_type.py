@@ -1,4 +1,4 @@
-"""The type of what stands for a derivative that there is not."""
+"""The type of placeholders for derivatives that do not exist."""
 
 from bitale._core import NullType
 from bitale.gradient import null_type

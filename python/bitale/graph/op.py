@@ -99,7 +99,7 @@ class FromFunctionOp(Op):
 def wrap_py(
     itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
-    """Make an op of a function of arrays.
+    """Make an op from a function of arrays.
 
     Used as a decorator, ``@wrap_py([pt.dmatrix], [pt.dvector])``. The op has no
     derivative.
@@ -144,7 +144,7 @@ def wrap_py(
 def as_op(
     itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
-    """Make an op of a function of arrays; a deprecated name of `wrap_py`.
+    """Make an op from a function of arrays; a deprecated name of `wrap_py`.
 
     Parameters
     ----------
@@ -189,12 +189,11 @@ class _HasInnerGraph(type):
 
 
 class HasInnerGraph(metaclass=_HasInnerGraph):
-    """What ops with a graph within them are instances of: ``isinstance(node.op, HasInnerGraph)``."""
+    """Abstract base class of ops with an inner graph: ``isinstance(node.op, HasInnerGraph)``."""
 
 
 def io_connection_pattern(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[bool]]:
-    """For each input, which of the outputs have a derivative by it that is not always zero: connection_pattern of an op
-    with these inputs and outputs.
+    """For each input, which outputs have a derivative with respect to it that is not always zero: the connection_pattern of an op with these inputs and outputs.
 
     >>> x, y = pt.dscalars("x", "y")
     >>> io_connection_pattern([x, y], [x * 2, bt.gradient.disconnected_grad(x) + y])

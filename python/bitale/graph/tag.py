@@ -10,10 +10,11 @@ from bitale import _core
 class Scratchpad:
     """The attributes of one variable. They last as long as the variable, whatever object stands for it.
 
-    Three names mean something to the library. ``test_value``: what expressions are tried on (compute_test_value).
-    ``nan_guard_mode_check``: False where NanGuardMode is not to look. ``trace``: the lines of Python that made the
-    variable, as ``[traceback.StackSummary]``, the outermost first, as many as config.traceback__limit keeps; there is none where
-    nothing is kept.
+    Three names mean something to the library. ``test_value``: the value on which expressions are
+    evaluated as they are built (compute_test_value). ``nan_guard_mode_check``: False for a variable
+    that NanGuardMode skips. ``trace``: the lines of Python that made the variable, as
+    ``[traceback.StackSummary]``, the outermost first, as many as config.traceback__limit keeps;
+    absent where nothing is kept.
     """
 
     __slots__ = ("_variable",)
@@ -77,7 +78,7 @@ class Scratchpad:
 
 
 def get_test_value(variable: Any) -> Any:
-    """The value that expressions are tried on: a constant's, a shared variable's, or ``variable.tag.test_value``.
+    """The value on which expressions are evaluated as they are built: a constant's, a shared variable's, or ``variable.tag.test_value``.
 
     Raises AttributeError when there is none. Source: Theano's ``gof.op.get_test_value``.
     """

@@ -1,5 +1,4 @@
-"""Walks over graphs. Names and arguments are those of pytensor.graph.traversal; walks keep a stack of their own, so that graphs
-may be as deep as they like."""
+"""Walks over graphs. Names and arguments are those of pytensor.graph.traversal; walks use their own stack, so graphs may be arbitrarily deep."""
 
 from __future__ import annotations
 
@@ -75,10 +74,10 @@ def walk(
     bfs: bool = True,
     return_children: bool = False,
 ) -> Iterator[Any]:
-    """All that is reached from nodes by expand, each once: in the order of its distance if bfs, else depth first.
+    """Everything that is reached from nodes by expand, each once: breadth first if bfs, else depth first.
 
-    expand gives what follows a node; None or nothing where the walk ends. return_children: pairs of a node and what
-    expand gave for it.
+    expand returns the successors of a node; None or nothing where the walk ends. return_children:
+    yields pairs of a node and its successors.
 
     >>> x = pt.dscalar("x")
     >>> list(walk([pt.exp(x) ** 2], lambda v: v.owner and v.owner.inputs[:1]))
@@ -101,7 +100,7 @@ def walk(
 def walk_toposort(
     graphs: Iterable[Node], deps: Callable[[Node], Iterable[Node] | None]
 ) -> Iterator[Node]:
-    """All that is reached from graphs by deps, each after what deps gives for it. ValueError where they form a cycle."""
+    """Everything that is reached from graphs by deps, each after its dependencies. ValueError where they form a cycle."""
     done: set[Node] = set()
     open_: set[Node] = set()
     for root in graphs:
@@ -133,9 +132,10 @@ def general_toposort(
     deps_cache: dict[Any, list[Any]] | None = None,
     clients: dict[Any, list[Any]] | None = None,
 ) -> list[Any]:
-    """All that outputs depend on by deps, as a list in which each comes after what it depends on.
+    """Everything on which outputs depend by deps, as a list in which each entry comes after its dependencies.
 
-    compute_deps_cache: asked instead of deps. deps_cache: filled with what either says. clients: filled with what depends on each. ValueError for neither, and for cycles.
+    compute_deps_cache: called instead of deps. deps_cache: filled with the dependencies. clients:
+    filled with the dependents of each. ValueError if neither function is given, and for cycles.
     """
     asked = compute_deps_cache or deps
     if asked is None:
@@ -158,7 +158,7 @@ def _variables(given: Graphs) -> list[Variable]:
 
 
 def apply_ancestors(graphs: Graphs, blockers: Graphs | None = None) -> Iterator[Apply]:
-    """The Apply nodes that the graphs depend on, last ones first; those of blockers are left out with what is above them."""
+    """The Apply nodes that the graphs depend on, last ones first; those of blockers and all above them are left out."""
     stopped = set(_variables(blockers)) if blockers is not None else set()
     roots = [v.owner for v in _variables(graphs) if v.owner is not None and v not in stopped]
     return walk(
@@ -175,7 +175,7 @@ def apply_depends_on(apply: Apply, depends_on: Apply | Iterable[Apply]) -> bool:
 
 
 def vars_between(ins: Graphs, outs: Graphs) -> Iterator[Variable]:
-    """The variables that outs depend on, down to ins; both are among them."""
+    """The variables that outs depend on, down to ins; both are included."""
     stopped = set(_variables(ins))
 
     def expand(v: Variable) -> Iterable[Variable] | None:
@@ -207,8 +207,7 @@ def applys_between(ins: Graphs, outs: Graphs) -> Iterator[Apply]:
 def truncated_graph_inputs(
     outputs: Graphs, ancestors_to_include: Graphs | None = None
 ) -> list[Variable]:
-    """The variables nearest to outputs from which these can be computed and that depend on no ancestor to include, and those
-    ancestors themselves, as far as outputs depend on them.
+    """The variables nearest to outputs from which these can be computed and that depend on none of ancestors_to_include; and those of ancestors_to_include on which outputs depend.
 
     >>> x, y = pt.dscalars("x", "y")
     >>> truncated_graph_inputs([pt.exp(x) * pt.exp(y)], [x])
@@ -270,13 +269,13 @@ def io_toposort(
 
 
 def inner_outputs(op: Op) -> list[Variable]:
-    """The outputs of the graph within an op; none where there is no such graph."""
+    """The outputs of the inner graph of an op; none if it has no inner graph."""
     inner = _core.inner_graph_of(op)
     return [] if inner is None else list(inner[1])
 
 
 def get_var_by_name(graphs: Graphs, target_var_id: str) -> tuple[Variable, ...]:
-    """The variables of the graphs, and of ops with a graph within, that have this name."""
+    """The variables with this name in the graphs and in inner graphs of their ops."""
     found: dict[Variable, None] = {}
     waiting = _variables(graphs)
     while waiting:

@@ -13,7 +13,7 @@ Type.__module__ = __name__
 
 
 def in_same_class(self: Type, otype: Any) -> bool:
-    """Whether the other type differs in nothing but lengths that may be any: the same dtype and rank, and broadcast along the same axes.
+    """Whether the other type has the same dtype and rank and broadcasts along the same axes, so that only other lengths may differ.
 
     >>> pt.dvector.in_same_class(pt.TensorType("float64", (3,))), pt.dvector.in_same_class(pt.fvector)
     (True, False)
@@ -80,8 +80,8 @@ class _WithShape(type):
 
 
 class HasDataType(metaclass=_WithDType):
-    """What types with a dtype are instances of."""
+    """Abstract base class of types with a dtype."""
 
 
 class HasShape(metaclass=_WithShape):
-    """What types with a rank and static lengths are instances of."""
+    """Abstract base class of types with a rank and static lengths."""

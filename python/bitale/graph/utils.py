@@ -41,7 +41,7 @@ def simple_extract_stack(
 
 
 def add_tag_trace(thing: Any, user_line: int | None = None) -> Any:
-    """thing as it is: the lines that make a variable or node are noted when it is made, config.traceback__limit of them."""
+    """Returns thing unchanged: the lines that build a variable or node are recorded when it is built, config.traceback__limit of them."""
     return thing
 
 
@@ -51,7 +51,7 @@ def get_variable_trace_string(v: Any) -> str:
 
 
 class MethodNotDefined(Exception):
-    """A class lacks a method that its interface asks for."""
+    """A class lacks a method that its interface requires."""
 
 
 def _values_of(self: Any) -> tuple[Any, ...]:
@@ -133,7 +133,7 @@ class AssocList:
             self._list.append((item, value))
 
     def discard(self, item: Any) -> bool:
-        """Remove a key; whether it was there."""
+        """Remove a key; returns whether it was present."""
         try:
             if item in self._dict:
                 del self._dict[item]

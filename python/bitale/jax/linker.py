@@ -42,7 +42,7 @@ def devices() -> list[Any]:
 
 
 def platform() -> str:
-    """That mode JAX runs on, as JAX names it: cpu, cuda, tpu; gpu for those of other makers."""
+    """The platform that mode JAX runs on, as JAX names it: cpu, cuda, tpu; gpu for other vendors."""
     device = devices()[0]
     return (
         "cuda"

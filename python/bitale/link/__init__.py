@@ -39,7 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Find what few programs need when it is asked for."""
+    """Import rarely needed names on first access."""
     if name in ("basic", "utils", "vm"):
         return importlib.import_module(f"bitale.link.{name}")
     if name == "VMLinker":

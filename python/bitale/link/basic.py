@@ -1,7 +1,7 @@
-"""Linkers under PyTensor's names, and what is needed to write one: a class that makes a thunk of a graph.
+"""Linkers under PyTensor's names, and what is needed to write one: a class that makes a thunk from a graph.
 
-Linkers of the library run in C++, described by their names. A class with a `make_thunk`, `make_all` or `schedule` of its own,
-or a `JITLinker`, runs the graph by what its methods return.
+Linkers of the library run in C++, described by their names. A class that defines `make_thunk`,
+`make_all` or `schedule`, and a `JITLinker`, run the graph with what their methods return.
 """
 
 from __future__ import annotations
@@ -113,11 +113,12 @@ def _containers(
 class Linker(_core.Linker):
     """How a compiled graph is run.
 
-    name: one of `linker_names()`, or a linker to copy. node_linkers, wrapper, on_input: for linkers that go node by node, see
-    `WrapLinker` and `VMLinker`. allow_gc: whether values are let go of as soon as no node needs them; default:
-    config.allow_gc. scheduler: a function from a FunctionGraph to the list of its nodes in the order in which they are to run.
+    name: one of `linker_names()`, or a linker to copy. node_linkers, wrapper, on_input: for linkers
+    that go node by node, see `WrapLinker` and `VMLinker`. allow_gc: whether values are released as
+    soon as no node needs them; default: config.allow_gc. scheduler: a function from a FunctionGraph
+    to the list of its nodes in the order in which they are to run.
 
-    A subclass that has a `make_thunk` of its own runs graphs by it.
+    A subclass that defines `make_thunk` runs graphs with it.
     """
 
     required_rewrites: tuple[str, ...] = ()
@@ -171,7 +172,7 @@ class Linker(_core.Linker):
         no_recycling: Sequence[Variable] | None = None,
         profile: Any = None,
     ) -> Any:
-        """Tie the linker to a graph, and return it; a copy where it is tied to another one."""
+        """Bind the linker to a graph, and return it, or a copy if it is bound to another graph."""
         if self.fgraph is not None and self.fgraph is not fgraph:
             return self.clone().accept(fgraph, no_recycling, profile)
         self.fgraph = fgraph
@@ -249,8 +250,8 @@ class LocalLinker(Linker):
 class PerformLinker(LocalLinker):
     """Runs each op's perform.
 
-    allow_gc: let go of a value as soon as no node needs it; default: config.allow_gc. schedule: a function from a FunctionGraph
-    to the list of its nodes in the order in which they are to run.
+    allow_gc: release a value as soon as no node needs it; default: config.allow_gc. schedule: a
+    function from a FunctionGraph to the list of its nodes in the order in which they are to run.
     """
 
     def __init__(
@@ -310,7 +311,7 @@ class PerformLinker(LocalLinker):
 class OpWiseCLinker(PerformLinker):
     """Native code for each node where there is some, and the op's perform elsewhere (PyTensor's "c|py").
 
-    Its thunks outside of compiled functions run perform.
+    Outside compiled functions, its thunks run perform.
     """
 
     def __init__(
@@ -324,8 +325,9 @@ class OpWiseCLinker(PerformLinker):
 class JITLinker(PerformLinker):
     """The base of linkers that translate a whole graph for another compiler.
 
-    A subclass defines `fgraph_convert`, which returns a function of the inputs' values to the list of the outputs';
-    `jit_compile`, which compiles that function; and `create_thunk_inputs`, which returns the cells that it is called with.
+    A subclass defines `fgraph_convert`, which returns a function from the inputs' values to the
+    list of the outputs' values; `jit_compile`, which compiles that function; and
+    `create_thunk_inputs`, which returns the cells that it is called with.
     """
 
     def __init__(
@@ -429,9 +431,10 @@ def _name(linker: str | _core.Linker) -> str:
 class WrapLinker(Linker):
     """Runs node by node, each as the wrapper says.
 
-    wrapper(fgraph, i, node, *thunks) is called instead of running node, the i-th; thunks[k]() runs it by linkers[k], and
-    thunks[k].inputs and .outputs are lists of [value]. The call goes on with what thunks[0] has computed: ValueError if
-    the wrapper has not run it. linkers: names or linkers, of which each runs the nodes one by one.
+    wrapper(fgraph, i, node, *thunks) is called instead of running node, the i-th; thunks[k]() runs
+    it by linkers[k], and thunks[k].inputs and .outputs are lists of [value]. The call continues
+    with the results of thunks[0]: ValueError if the wrapper has not run it. linkers: names or
+    linkers, each of which runs the nodes one by one.
     """
 
     def __init__(self, linkers: Sequence[str | _core.Linker], wrapper: Callable[..., Any]):
@@ -522,9 +525,10 @@ def DualLinker(
 ) -> Linker:
     """Both linkers run every node on the inputs that the first has computed (PyTensor's DualLinker).
 
-    The first node whose results differ raises a DualLinkerError that shows the node, its inputs and both values.
-    checker(a, b): whether two values may pass for the same; by default integers and truths are to be equal, floats up to
-    1e-9 (float32: 1e-4) of themselves and of the largest input.
+    The first node whose results differ raises a DualLinkerError that shows the node, its inputs and
+    both values. checker(a, b): whether two values count as equal; by default integers and bools
+    must be equal, and floats equal up to 1e-9 (float32: 1e-4) of themselves and of the largest
+    input.
     """
     return Linker(_core.make_dual_linker(_name(first), _name(second), checker))
 

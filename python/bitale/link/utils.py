@@ -124,14 +124,14 @@ def streamline(
     nice_errors: bool = True,
     output_storage: Sequence[list[Any]],
 ) -> Callable[[], list[Any]]:
-    """Make one thunk of several.
+    """Combine several thunks into one.
 
     Parameters
     ----------
     fgraph : FunctionGraph
         Graph.
     thunks : sequence of callable
-        What runs each node.
+        Functions that run the nodes.
     order : sequence of Apply
         The nodes.
     post_thunk_old_storage : sequence, optional
@@ -139,7 +139,7 @@ def streamline(
     no_recycling : sequence of list, optional
         Cells to empty before the first thunk.
     nice_errors : bool, optional
-        Whether exceptions tell the node; they always do with `post_thunk_old_storage`.
+        Whether exceptions name the node; they always do with `post_thunk_old_storage`.
     output_storage : sequence of list
         Cells whose values the thunk returns.
 
@@ -233,7 +233,7 @@ def raise_with_op(
 
 
 def register_thunk_trace_excepthook(handler: TextIO = sys.stdout) -> None:
-    """Have uncaught exceptions of nodes also write the line that built the node.
+    """Make uncaught exceptions of nodes also print the line that built the node.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def register_thunk_trace_excepthook(handler: TextIO = sys.stdout) -> None:
 
 
 def get_destroy_dependencies(fgraph: FunctionGraph) -> dict[Apply, list[Variable]]:
-    """Tell which variables must be computed before a node that writes over an input.
+    """Find the variables that must be computed before a node that overwrites an input.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def _snake_case(text: str) -> str:
 
 
 def get_name_for_object(x: Any) -> str:
-    """Choose a name of Python for an object: a variable's own if it is one, else that of a function or of the class.
+    """Choose a Python name for an object: a variable's own if it is a valid one, else that of a function or of the class.
 
     Parameters
     ----------
@@ -353,19 +353,19 @@ def get_name_for_object(x: Any) -> str:
 def unique_name_generator(
     external_names: Iterable[str] | None = None, suffix_sep: str = "_"
 ) -> Callable[..., str]:
-    """Make a function that names objects, each with a name of its own.
+    """Make a function that gives each object a unique name.
 
     Parameters
     ----------
     external_names : iterable of str, optional
         Names that are taken.
     suffix_sep : str, optional
-        What stands between a name and its number.
+        Separator between a name and its number.
 
     Returns
     -------
     callable
-        Function of an object, and `force_unique`, with which an object gets another name than before.
+        Function of an object; with `force_unique`, the object gets a new name.
 
     Examples
     --------
@@ -419,8 +419,8 @@ def fgraph_to_python(
     fgraph : FunctionGraph
         Graph.
     op_conversion_fn : callable
-        ``op_conversion_fn(op, node=, storage_map=, **kwargs)`` returns the function of a node: of its inputs' values, to
-        its output or a sequence of several.
+        ``op_conversion_fn(op, node=, storage_map=, **kwargs)`` returns the function of a node, from
+        its inputs' values to its output or a sequence of outputs.
     type_conversion_fn : callable, optional
         ``type_conversion_fn(value, variable=, storage=, **kwargs)`` returns what a constant becomes, and a value that is
         in `storage_map` already.

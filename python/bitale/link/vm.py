@@ -24,11 +24,12 @@ def _run_and_notify(
 class VMLinker(PerformLinker):
     """The virtual machine, which runs each op's perform (PyTensor's pytensor.link.vm.VMLinker).
 
-    allow_gc: let go of a value as soon as no node needs it; default: config.allow_gc. callback(node=, thunk=,
-    storage_map=, compute_map=) is called after each node, with maps of the node's own inputs and outputs;
-    callback_input(variable, value) with each input and constant before the first node. schedule: a function from a
-    FunctionGraph to the list of its nodes in the order in which they are to run. c_thunks: native code for nodes where there
-    is some, as in OpWiseCLinker. use_cloop, lazy and allow_partial_eval are accepted: it always evaluates as little as it can.
+    allow_gc: release a value as soon as no node needs it; default: config.allow_gc. callback(node=,
+    thunk=, storage_map=, compute_map=) is called after each node, with maps of the node's own
+    inputs and outputs; callback_input(variable, value) with each input and constant before the
+    first node. schedule: a function from a FunctionGraph to the list of its nodes in the order in
+    which they are to run. c_thunks: native code for nodes where there is some, as in OpWiseCLinker.
+    use_cloop, lazy and allow_partial_eval are accepted: it always evaluates as little as it can.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
-"""A PyMC model as C functions, for samplers that are written in other languages: what PyMC's own proposal of such functions gives by Numba, by the
-same names.
+"""A PyMC model as C functions, for samplers that are written in other languages: the functions that PyMC's own proposal compiles by Numba, under the same names.
 
-A function's data are its own, so that `user_data` is not read. What an address needs lives until the process ends, so that a sampler may keep
-the address alone.
+A function contains its data, so `user_data` is not read. Whatever an address needs lives until the
+process ends, so a sampler may keep the address alone.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ EXPAND = Form(
 
 @dataclasses.dataclass(frozen=True)
 class CFunction:
-    """A C function, by the attributes of Numba's `cfunc`. It returns 0, or else another number; after an error, the first of each function is a
-    warning, too. Any number of threads may call it at once. The address is valid until the process ends."""
+    """A C function, with the attributes of Numba's `cfunc`. It returns 0, or another number after an error; the first error of each function is also a warning. Any number of threads may call it at once. The address is valid until the process ends."""
 
     function: bt.Function
     form: Form

@@ -1,4 +1,4 @@
-"""A node of PyTensor that runs by its own `perform`, called back from the compiled function."""
+"""A node of PyTensor that runs its own `perform`, called back from the compiled function."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _performing(op: Any) -> Any:
 
 
 def _is_fixed(x: Any) -> bool:
-    """Constants that are no arrays, such as None, slices and sparse matrices: they are a part of the op."""
+    """Constants that are not arrays, such as None, slices and sparse matrices: they are a part of the op."""
     return isinstance(x, Constant) and not is_expressible(x.type)
 
 

@@ -1,4 +1,4 @@
-"""Checks, branches, and ops that hand on their input."""
+"""Checks, branches, and ops that pass their input on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linker and mode BITALE: PyTensor canonicalizes and stabilizes, in which PyMC hangs rewrites of its own; Bitale does the rest."""
+"""The linker and mode BITALE: PyTensor canonicalizes and stabilizes, phases to which PyMC adds its own rewrites; Bitale does the rest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MACHINE = "pytensor.link.c.cvm"  # with its virtual machine in C
 
 
 class SpecifiedShapeError(bt.ShapeError, AssertionError):
-    """A shape is another than the graph specifies, which is an AssertionError in PyTensor."""
+    """A shape differs from the one that the graph specifies, which is an AssertionError in PyTensor."""
 
 
 class BitaleLinker(JITLinker):
@@ -196,7 +196,7 @@ register_mode("BITALE", BITALE)
 
 
 def is_bitale(mode: Any) -> bool:
-    """Whether this mode, or name of a mode, compiles by Bitale. None is the default mode."""
+    """Whether this mode, or name of a mode, compiles with Bitale. None is the default mode."""
     try:
         return isinstance(get_mode(mode).linker, BitaleLinker)
     except (AttributeError, ValueError):  # no mode: whoever is given it says so

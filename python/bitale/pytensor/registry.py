@@ -17,12 +17,12 @@ _later: dict[str, str] = {}
 
 
 class NotConverted(Exception):
-    """Raised by a converter for a node that it can't express; the node then runs by its own `perform`."""
+    """Raised by a converter for a node that it can't express; the node then runs its own `perform`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Misdeclared:
-    """Given by a converter for an output whose PyTensor type is wrong: nothing stands for it, but the node's other outputs may be used."""
+    """Returned by a converter for an output whose PyTensor type is wrong: nothing stands for it, but the node's other outputs may be used."""
 
     reason: str
 
@@ -30,11 +30,13 @@ class Misdeclared:
 def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Converter]:
     """Registers a function that expresses a PyTensor node in Bitale's terms, for these classes of ops and their subclasses.
 
-    The function is called as ``convert(op, node, *inputs)``. ``op`` and ``node`` are PyTensor's, ``inputs`` are Bitale variables (None
-    stands for PyTensor's NoneConst). It returns a variable for each output of the node: one, or a list of them. `NotConverted`, raised
-    in it, leaves the node to a host callback; so does what Bitale refuses (a TypeError, ValueError or NotImplementedError). Compiling raises
-    TypeError where the function returns anything else than that. With ``batched=True`` the function also stands for a ``Blockwise`` of the op: leading
-    dimensions of its inputs are batches, which it broadcasts itself. TypeError for anything that is not a class.
+    The function is called as ``convert(op, node, *inputs)``. ``op`` and ``node`` are PyTensor's,
+    ``inputs`` are Bitale variables (None stands for PyTensor's NoneConst). It returns a variable
+    for each output of the node: one, or a list of them. If it raises `NotConverted`, or if Bitale
+    refuses what it builds (a TypeError, ValueError or NotImplementedError), the node becomes a host
+    callback. Compiling raises TypeError if the function returns anything else. With
+    ``batched=True`` the function also stands for a ``Blockwise`` of the op: leading dimensions of
+    its inputs are batches, which it broadcasts itself. TypeError for anything that is not a class.
     """
     for cls in classes:
         if not isinstance(cls, type):
@@ -62,7 +64,7 @@ def forwards(function: Callable[..., Any], *attributes: str, **fixed: Any) -> Co
 
 
 def converts_later(package: str, module: str) -> None:
-    """Has a module that registers converters imported when a graph first has an op of a package: that module imports the package."""
+    """Imports a module that registers converters when a graph first has an op of a package: that module imports the package."""
     _later[package] = module
 
 
@@ -74,5 +76,5 @@ def converter_of(op: Any) -> Converter | None:
 
 
 def batched_converter_of(core_op: Any) -> Converter | None:
-    """The converter that serves a Blockwise of this op as it is, if there is one."""
+    """The converter that also stands for a Blockwise of this op, if there is one."""
     return next((_batched.get(cls) for cls in type(core_op).__mro__ if cls in _converters), None)

@@ -59,7 +59,7 @@ def converted_constant(variable: Constant) -> Any:
 
 def fitted(value: Any, type_: Any) -> Any:
     """The value with the dtype of a PyTensor type, and its lengths of 1, on which broadcasting depends. TypeError for a complex value
-    where the type is real: PyTensor then has numbers of which it does not say the truth, and a cast would drop their imaginary parts."""
+    where the type is real: PyTensor's type is then wrong, and a cast would drop the imaginary parts."""
     if isinstance(type_, RandomGeneratorType) or not is_expressible(type_):
         return value
     if value.dtype.startswith("complex") and not type_.dtype.startswith("complex"):

@@ -1,6 +1,6 @@
 """PyTensor's module for functions of scalars. A scalar is a tensor of rank 0 here, and a scalar op the elementwise op of its name:
 `node.op.scalar_op` is that op itself, so that ``isinstance(node.op.scalar_op, scalar.Add)`` and ``node.op.scalar_op == scalar.add``
-ask what they ask in PyTensor."""
+mean the same as in PyTensor."""
 
 from __future__ import annotations
 
@@ -88,24 +88,24 @@ _casts = {dtype: _Elemwise(f"cast_{dtype}") for dtype in _by_dtype}
 
 
 def betainc_grad(p: typing.Any, q: typing.Any, x: typing.Any, wrtp: builtins.bool) -> typing.Any:
-    """The derivative of betainc(p, q, x) by p, or by q unless wrtp."""
+    """The derivative of betainc(p, q, x) with respect to p, or to q unless wrtp."""
     return _pt.betainc_derivative(p, q, x) if wrtp else _pt.betainc_derivative_by_b(p, q, x)
 
 
 def gammainc_grad(k: typing.Any, x: typing.Any) -> typing.Any:
-    """The derivative of gammainc(k, x) by k."""
+    """The derivative of gammainc(k, x) with respect to k."""
     return _pt.gammainc_derivative(k, x)
 
 
 def gammaincc_grad(k: typing.Any, x: typing.Any) -> typing.Any:
-    """The derivative of gammaincc(k, x) by k."""
+    """The derivative of gammaincc(k, x) with respect to k."""
     return -_pt.gammainc_derivative(k, x)
 
 
 def hyp2f1_grad(
     a: typing.Any, b: typing.Any, c: typing.Any, z: typing.Any, wrt: typing.Sequence[builtins.int]
 ) -> list[typing.Any]:
-    """The derivatives of hyp2f1(a, b, c, z) by a (0), b (1) and c (2), of which wrt says those that are wanted, in this order."""
+    """The derivatives of hyp2f1(a, b, c, z) with respect to a (0), b (1) and c (2); wrt lists those to return, in this order."""
     if not wrt or not set(wrt) <= {0, 1, 2}:
         raise ValueError(f"hyp2f1_grad: wrt is some of 0, 1 and 2, got {wrt!r}")
     by = {

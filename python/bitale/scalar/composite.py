@@ -1,5 +1,4 @@
-"""Graphs of scalars as one scalar op. Elementwise functions fuse by themselves when a function is compiled, so nobody needs this for
-speed: it is for programs that have such graphs, and builds their expression on tensors.
+"""Graphs of scalars as one scalar op. Elementwise functions fuse by themselves when a function is compiled, so this is not needed for speed: it is for programs that have such graphs, and builds their expression on tensors.
 
 >>> from bitale import scalar
 >>> from bitale.tensor.elemwise import Elemwise
@@ -34,13 +33,14 @@ __all__ = ["Composite", "ScalarInnerGraphOp"]
 
 
 class ScalarInnerGraphOp(ScalarOp):  # type: ignore[misc]
-    """What scalar ops that are graphs of others are."""
+    """Abstract base class of scalar ops that are graphs of others."""
 
 
 class Composite(ScalarInnerGraphOp):
     """The op that computes `outputs`, expressions of the scalars `inputs`. MissingInputError for outputs that depend on others.
 
-    Elemwise(op) takes tensors, whose dtypes convert safely to those of the inputs (TypeError else), and gives one result or a list.
+    Elemwise(op) takes tensors, whose dtypes convert safely to those of the inputs (otherwise
+    TypeError), and returns one result or a list.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Composite(ScalarInnerGraphOp):
 
     @property
     def fgraph(self) -> FunctionGraph:
-        """The graph, of variables of its own."""
+        """The graph, on separate variables."""
         return FunctionGraph(self.inputs, self.outputs, clone=True)
 
     def output_types(self, types: Sequence[Any]) -> list[Any]:

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class ComplexError(NotImplementedError):
-    """A function that complex numbers do not have. Here it is a TypeError."""
+    """A function that is not defined for complex numbers. Here it is a TypeError."""
 
 
 class IntegerDivisionError(Exception):

@@ -1,4 +1,4 @@
-"""Which types a scalar function's results have, by those of its arguments: what a ScalarOp takes as its output_types_preference. Types
+"""Types of a scalar function's results, given those of its arguments: for output_types_preference of a ScalarOp. Types
 are scalars' (bitale.scalar.float64, ...), results are lists of them. TypeError for arguments that a rule refuses."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _refuse(who: str, kind: str, types: Any) -> None:
 
 
 def upcast_out(*types: Any) -> list[TensorType]:
-    """The type that arithmetic on them has.
+    """The type of arithmetic on them.
 
     >>> from bitale import scalar
     >>> scalar.upcast_out(scalar.int8, scalar.float32)
@@ -106,7 +106,7 @@ _narrow = ("bool", "int8", "uint8", "int16", "uint16")
 
 
 def upgrade_to_float(*types: Any) -> list[TensorType]:
-    """The floats that arithmetic on them has: float32 for up to 16 bits of integers, float64 for more.
+    """The float type of arithmetic on them: float32 for up to 16 bits of integers, float64 for more.
 
     >>> from bitale import scalar
     >>> scalar.upgrade_to_float(scalar.int16), scalar.upgrade_to_float(scalar.int64)

@@ -64,7 +64,7 @@ if complex_types:
 
 
 def as_scalar(x: typing.Any, name: str | None = None) -> typing.Any:
-    """x as a variable of rank 0. TypeError for what has more dimensions."""
+    """x as a variable of rank 0. TypeError for values with more dimensions."""
     made = _core.as_tensor_variable(x, name=name)
     if made.ndim:
         raise TypeError(f"as_scalar: expected a scalar, got {made} of type {made.type}")
@@ -72,7 +72,7 @@ def as_scalar(x: typing.Any, name: str | None = None) -> typing.Any:
 
 
 def constant(x: typing.Any, name: str | None = None, dtype: typing.Any = None) -> typing.Any:
-    """A scalar that never changes. TypeError for what has dimensions."""
+    """A scalar that never changes. TypeError for values with dimensions."""
     made = _core.constant(x, name=name, dtype=dtype)
     if made.ndim:
         raise TypeError(f"constant: expected a scalar, got an array of shape {made.type.shape}")
@@ -80,12 +80,12 @@ def constant(x: typing.Any, name: str | None = None, dtype: typing.Any = None) -
 
 
 def cast(x: typing.Any, dtype: typing.Any) -> typing.Any:
-    """The scalar x converted to the dtype; itself when it has it."""
+    """The scalar x converted to the dtype; x itself if it has that dtype."""
     return _core.cast(as_scalar(x), dtype)
 
 
 def upcast(dtype: str, *dtypes: str) -> str:
-    """The dtype that arithmetic on scalars of these dtypes has.
+    """The dtype of arithmetic on scalars of these dtypes.
 
     >>> from bitale import scalar
     >>> scalar.upcast("int8", "uint8"), scalar.upcast("int64", "float32")

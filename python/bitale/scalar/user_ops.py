@@ -1,6 +1,4 @@
-"""Your own scalar functions in Python: a subclass of ScalarOp says by `impl` what one element becomes, and Elemwise of it is an op
-of tensors. What existing functions can say is better said with them: an expression compiles to one loop, and this is a call of
-Python for each element.
+"""Your own scalar functions in Python: a subclass of ScalarOp defines the function of one element as `impl`, and Elemwise of it is an op of tensors. Prefer existing functions where they suffice: an expression compiles to one loop, whereas this calls Python for each element.
 
 >>> from bitale import scalar
 >>> from bitale.tensor.elemwise import Elemwise
@@ -107,7 +105,7 @@ class ElemwiseOfUser(Op):
         return self._label
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
-        """Of inputs that are broadcast together."""
+        """The result for inputs that are broadcast together."""
         given = [as_tensor_variable(x) for x in inputs]
         count = self.scalar_op.nin
         if not given or (count >= 0 and len(given) != count):

@@ -1,4 +1,4 @@
-"""ScanArgs: what a loop reads and computes, by its role, as programs that take loops apart expect it."""
+"""ScanArgs: what a loop reads and computes, by its role, as programs that inspect loops expect it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ class ScanArgs:
     Parameters
     ----------
     outer_inputs, outer_outputs : sequence of Variable
-        Those of the node.
-    _inner_inputs, _inner_outputs : sequence of Variable
+        Inputs and outputs of the node. _inner_inputs, _inner_outputs : sequence of Variable
         Those of the inner graph.
     info : ScanInfo
         How many there are of each role.
@@ -179,7 +178,7 @@ class ScanArgs:
     def find_among_fields(
         self, i: Variable, field_filter: Callable[[str], bool] = default_filter_scanargs
     ) -> FieldInfo | None:
-        """Where a variable is first: the list, its position there, and its position among all inputs or outputs. None: nowhere."""
+        """The first place of a variable: the list, its position there, and its position among all inputs or outputs; None if there is no such place."""
         for field in filter(field_filter, _FIELDS):
             index = safe_index(getattr(self, field), i)
             if index is not None:
@@ -187,8 +186,7 @@ class ScanArgs:
         return None
 
     def get_alt_field(self, var_info: Variable | FieldInfo, alt_prefix: str) -> Variable:
-        """What belongs to a variable on another side: "inner_in", "inner_out", "outer_in" or "outer_out". ValueError for a
-        variable that is nowhere, AttributeError where that side has none of its role."""
+        """The counterpart of a variable on another side: "inner_in", "inner_out", "outer_in" or "outer_out". ValueError for a variable that is in no list, AttributeError where that side has no variables of its role."""
         found = var_info if isinstance(var_info, FieldInfo) else self.find_among_fields(var_info)
         if found is None:
             raise ValueError(f"ScanArgs: {var_info} is in none of the lists")
@@ -225,14 +223,14 @@ class ScanArgs:
         return list(seen)
 
     def get_dependent_nodes(self, i: Variable, seen: set[Variable] | None = None) -> set[Variable]:
-        """All that has to go if a variable goes. ValueError for a variable that is nowhere. seen: what is left out."""
+        """Everything that has to be removed with a variable. ValueError for a variable that is in no list. seen: what is left out."""
         found = {getattr(self, field)[index] for field, index in self._dependents(i)}
         return found - {i} - (seen or set())
 
     def remove_from_fields(
         self, i: Variable, rm_dependents: bool = True
     ) -> list[tuple[Variable, FieldInfo | None]]:
-        """Takes a variable out of the lists, by default with all that depends on it. Returns what was taken, and where it was."""
+        """Removes a variable from the lists, by default with everything that depends on it. Returns what was removed, and its places."""
         places = self._dependents(i)
         if not rm_dependents:
             places = [(f, k) for f, k in places if getattr(self, f)[k] is i]
@@ -252,7 +250,7 @@ class ScanArgs:
         return res
 
     def merge(self, other: ScanArgs) -> ScanArgs:
-        """Another one with the variables of both."""
+        """A new object with the variables of both."""
         res = copy.copy(self)
         for field in _FIELDS:
             getattr(res, field).extend(getattr(other, field))

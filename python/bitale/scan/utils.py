@@ -31,7 +31,7 @@ class InnerFunctionError(Exception):
 
 
 def safe_new(x: Any, tag: str = "", dtype: Any = None) -> Any:
-    """Make a variable of the type of another one.
+    """Make a variable of another one's type.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def expand_empty(tensor_var: Any, size: Any) -> Any:
 
 
 def forced_replace(out: Any, x: Any, y: Any) -> Any:
-    """Replace all that computes the same as an expression.
+    """Replace everything that computes the same as an expression.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def forced_replace(out: Any, x: Any, y: Any) -> Any:
     x : TensorVariable
         What is replaced, wherever it or an equal expression occurs.
     y : TensorVariable
-        What stands there instead.
+        Replacement.
 
     Returns
     -------
@@ -156,9 +156,10 @@ def default_filter_scanargs(x: str) -> bool:
 
 
 class Validator:
-    """Whether variables can be computed without some others.
+    """Determines whether variables can be computed without some others.
 
-    valid: variables that may be used; invalid: variables that may not; valid_equivalent: what may be used for invalid ones.
+    valid: variables that may be used; invalid: variables that may not; valid_equivalent:
+    replacements of invalid ones.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class Validator:
         self.invalid = {*(invalid or ()), *self.valid_equivalent}
 
     def check(self, out: Any) -> tuple[Any, bool] | None:
-        """(out, True) if it can be computed; (an equivalent, False) if another one can stand for it; else None."""
+        """(out, True) if it can be computed; (an equivalent, False) if another variable can replace it; else None."""
         for node in toposort([out], blockers=[*self.valid, *self.invalid]):
             replaced = {
                 v: self.valid_equivalent[v] for v in node.inputs if v in self.valid_equivalent

@@ -1,4 +1,4 @@
-"""What the array-API standard asks of a namespace in addition to functions of tensors, for symbolic variables: dtypes, and conversions of values."""
+"""What the array-API standard requires of a namespace in addition to functions of tensors, for symbolic variables: dtypes, and conversions of values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DTYPES = (
 
 
 def dtype(name: str) -> np.dtype[Any]:
-    """The dtype of a name of the standard."""
+    """The dtype that a name of the standard stands for."""
     return np.dtype(name)
 
 

@@ -1,5 +1,4 @@
-"""Discrete Fourier transforms, with NumPy's names and arguments. `rfft` and `irfft` are PyTensor's, which take and give pairs of
-real numbers: tensors whose last dimension has length 2, real and imaginary part; `rfftn` and `irfftn` with one axis are NumPy's,
+"""Discrete Fourier transforms, with NumPy's names and arguments. `rfft` and `irfft` are PyTensor's, which take and return pairs of real numbers: tensors whose last dimension has length 2, real and imaginary part; `rfftn` and `irfftn` with one axis are NumPy's,
 as are all others."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """PyTensor's op classes whose ops are formulas of others here: `Eye(dtype="float64")(3, 3, 0)` gives what pt.eye gives. No node has
-such an op, so isinstance is False for the ops of all nodes, except for Pad: a padding is the node of an op with a graph of its own."""
+such an op, so isinstance is False for the ops of all nodes, except for Pad: a padding is the node of an op with an inner graph."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How ops keep an index: `idx_list` says of each dimension whether it has an element (the number of an input) or a slice (of numbers
-of inputs, or None), and the inputs after the tensor are what those numbers count. PyTensor's names for going from one to the other."""
+"""How ops store an index: for each dimension, `idx_list` has an element (the number of an input) or a slice (of numbers of inputs, or None); these numbers count the inputs after the tensor. PyTensor's names for the conversions between both forms."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ __all__ = [
 
 
 def flatten_index_variables(idx_vars: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The idx_list of an index, and what it counts.
+    """The idx_list of an index, and the values that it counts.
 
     >>> from bitale.tensor.subtensor import flatten_index_variables
     >>> flatten_index_variables((slice(2, None), 7))
@@ -79,7 +78,7 @@ def flatten_index_variables(idx_vars: Sequence[Any]) -> tuple[list[Any], list[An
 def unflatten_index_variables(
     flat_indices: Sequence[Any], idx_list: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """The index that has this idx_list, over what it counts.
+    """The index that has this idx_list, given the values that it counts.
 
     >>> from bitale.tensor.subtensor import unflatten_index_variables
     >>> unflatten_index_variables([2, 7], [slice(0, None), 1])
@@ -110,7 +109,7 @@ def indices_from_subtensor(op_indices: Sequence[Any], idx_list: Sequence[Any]) -
 
 
 def get_idx_list(inputs: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
-    """The index of a node of Subtensor with these inputs, of which the first is the tensor."""
+    """The index of a Subtensor node with these inputs, the first of which is the tensor."""
     return unflatten_index_variables(inputs[1:], idx_list)
 
 
@@ -145,8 +144,7 @@ def _is_number(*parts: Any) -> bool:
 
 
 def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, Any]:
-    """The same elements of a dimension of this length as a slice whose bounds are within it and whose step is positive, and 1, or -1
-    where they come in the other order; of the number of an element, that number from the front, and 1.
+    """The same elements of a dimension of this length as a slice with bounds within it and a positive step, together with 1, or -1 where the elements are in the opposite order; for the number of an element, that number from the front, and 1.
 
     >>> from bitale.tensor.subtensor import get_canonical_form_slice
     >>> get_canonical_form_slice(slice(None, None, -2), 10), get_canonical_form_slice(-1, 10)
@@ -207,7 +205,7 @@ def _backward(given: slice, length: Any, step: Any) -> slice:
 
 
 def slice_len(slc: slice, n: Any) -> Any:
-    """How many elements of a dimension of length n a slice has.
+    """How many elements of a dimension of length n a slice selects.
 
     >>> from bitale.tensor.subtensor import slice_len
     >>> slice_len(slice(1, None, 3), pt.constant(8)).eval()
@@ -220,7 +218,7 @@ def slice_len(slc: slice, n: Any) -> Any:
 def indexed_result_shape(
     array_shape: Sequence[Any], indices: Sequence[Any], indices_are_shapes: bool = False
 ) -> tuple[Any, ...]:
-    """The lengths of x[indices], of an x of this shape. indices_are_shapes: of each array of the index its shape is given.
+    """The lengths of x[indices], for an x of this shape. indices_are_shapes: the shape of each array of the index is given in its place.
 
     >>> from bitale.tensor.subtensor import indexed_result_shape
     >>> [int(n.eval()) for n in indexed_result_shape((5, 4, 3), (slice(1, 3), np.array([0, 1, 1])))]
@@ -295,7 +293,7 @@ def get_slice_elements(
 
 
 def slice_static_length(slc: slice, dim_length: int | None) -> int | None:
-    """How many elements of a dimension of this length a slice has; None where that is not known.
+    """How many elements of a dimension of this length a slice selects; None where that is not known.
 
     >>> from bitale.tensor.subtensor import slice_static_length
     >>> slice_static_length(slice(1, None, 2), 6), slice_static_length(slice(pt.lscalar("n"), None), 6)
@@ -312,7 +310,7 @@ def slice_static_length(slc: slice, dim_length: int | None) -> int | None:
 
 
 def basic_shape(shape: Sequence[Any], indices: Sequence[Any]) -> tuple[Any, ...]:
-    """The lengths of what an index of slices and None has of an array of this shape. ValueError for other indices."""
+    """The lengths of the part of an array of this shape that an index of slices and None selects. ValueError for other indices."""
     lengths, found = iter(shape), []
     for each in indices:
         if each is None:

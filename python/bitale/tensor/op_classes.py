@@ -438,7 +438,7 @@ class _IsSubtensor(type):
 
 
 class BaseSubtensor(metaclass=_IsSubtensor):
-    """What ops of indices are instances of."""
+    """Abstract base class of ops of indices."""
 
 
 for _cls in (Subtensor, IncSubtensor):

@@ -65,7 +65,7 @@ class SubtensorPrinter(_OfOps):
 
 
 class AdvancedSubtensorPrinter(SubtensorPrinter):
-    """Printer of elements at the positions that tensors give."""
+    """Printer of elements at positions in tensors."""
 
 
 class IncSubtensorPrinter(_OfOps):

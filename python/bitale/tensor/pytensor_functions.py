@@ -97,8 +97,7 @@ all_dtypes = discrete_dtypes + continuous_dtypes
 
 
 def ix_(*args: Operand) -> tuple[TensorVariable, ...]:
-    """Vectors such that they index a grid: each along a dimension of its own, masks as the positions where they are true.
-    ValueError for what has more dimensions.
+    """Vectors that index a grid: each along a separate dimension, masks as the positions where they are true. ValueError for operands with more dimensions.
 
     >>> from bitale.tensor.basic import ix_
     >>> x = np.arange(9).reshape(3, 3)
@@ -218,8 +217,7 @@ def values_eq_approx(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> bool:
-    """Whether two arrays have the same dtype and shape and close elements, nan being close to nan; elements where a is infinite,
-    or nan, don't count where that is allowed.
+    """Whether two arrays have the same dtype and shape and close elements, where nan is close to nan; elements where a is infinite, or nan, are skipped if that is allowed.
 
     >>> from bitale.tensor.type import values_eq_approx
     >>> values_eq_approx(np.array([1.0, np.inf]), np.array([1.0, 2.0])), values_eq_approx(np.array([1.0, np.inf]), np.array([1.0, 2.0]), True)
@@ -266,9 +264,7 @@ def scalar_elemwise(
     nout: Any = None,
     symbolname: str | None = None,
 ) -> Any:
-    """The elementwise op of the scalar function that has this function's name, or symbolname: a decorator, with or without
-    arguments. nfunc, nin and nout, a function of NumPy and its arguments, are accepted: the op has one of its own.
-    AttributeError where bitale.scalar has no function of the name; ValueError for names of ops that write over operands.
+    """The elementwise op of the scalar function that has this function's name, or symbolname: a decorator, with or without arguments. nfunc, nin and nout, a function of NumPy and its arguments, are accepted without effect. AttributeError where bitale.scalar has no function of the name; ValueError for names of ops that overwrite operands.
 
     >>> from bitale.tensor.elemwise import scalar_elemwise
     >>> @scalar_elemwise(symbolname="exp")
@@ -349,12 +345,12 @@ def to_one_hot(
 
 
 def variadic_add(*args: Operand) -> TensorVariable:
-    """The sum of any number of tensors: 0 of none, the tensor itself of one."""
+    """The sum of any number of tensors: 0 for none, the tensor itself for one."""
     return add(*args) if len(args) > 1 else as_tensor_variable(args[0] if args else 0)
 
 
 def variadic_mul(*args: Operand) -> TensorVariable:
-    """The product of any number of tensors: 1 of none, the tensor itself of one."""
+    """The product of any number of tensors: 1 for none, the tensor itself for one."""
     return mul(*args) if len(args) > 1 else as_tensor_variable(args[0] if args else 1)
 
 

@@ -51,8 +51,7 @@ class UniqueSlices(Op):
 
 
 def unique_slices(x: TensorVariable, axis: int) -> list[TensorVariable]:
-    """Of the distinct slices in lexicographical order: where each comes first, which of them each slice of x is, and how
-    often each is there; int64 vectors."""
+    """For the distinct slices in lexicographical order: where each occurs first, which of them each slice of x is, and how often each occurs; int64 vectors."""
     out: list[TensorVariable] = UniqueSlices(axis)(x)
     return out
 

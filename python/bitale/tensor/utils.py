@@ -26,7 +26,7 @@ __all__ = [
 
 
 def hash_from_ndarray(data: np.ndarray[Any, Any]) -> str:
-    """A text that is the same for arrays of the same dtype, shape, strides and bytes, and another one for others.
+    """A string that is the same for arrays of the same dtype, shape, strides and bytes, and differs for others.
 
     >>> from bitale.tensor.utils import hash_from_ndarray
     >>> hash_from_ndarray(np.ones(2)) == hash_from_ndarray(np.ones(2)), hash_from_ndarray(np.ones(2)) == hash_from_ndarray(np.ones(3))
@@ -88,7 +88,7 @@ def import_func_from_string(func_string: str) -> Callable[..., Any] | None:
 
 
 def broadcast_static_dim_lengths(dim_lengths: Sequence[int | None]) -> int | None:
-    """The length that dimensions of these lengths have together; None where it is not known. ShapeError for lengths that
+    """The length that dimensions of these lengths broadcast to; None where it is not known. ShapeError for lengths that
     don't broadcast.
 
     >>> from bitale.tensor.utils import broadcast_static_dim_lengths
@@ -102,7 +102,7 @@ def broadcast_static_dim_lengths(dim_lengths: Sequence[int | None]) -> int | Non
 
 
 def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[int]) -> str:
-    """A signature for vectorize of inputs and outputs with so many dimensions, all of them with other names.
+    """A signature for vectorize, of inputs and outputs with these numbers of dimensions, all with different names.
 
     >>> from bitale.tensor.utils import safe_signature
     >>> safe_signature([2, 0], [1])
@@ -119,8 +119,7 @@ def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[
 
 
 def normalize_reduce_axis(axis: Any, ndim: int) -> tuple[int, ...] | None:
-    """The axes of a reduction, none negative; None for all. TypeError for anything that is not an integer, AxisError for axes that are not
-    there, ValueError for one that is given twice.
+    """The axes of a reduction, none negative; None for all. TypeError for anything that is not an integer, AxisError for nonexistent axes, ValueError for a repeated one.
 
     >>> from bitale.tensor.utils import normalize_reduce_axis
     >>> normalize_reduce_axis(-1, 3), normalize_reduce_axis((0, 2), 3)

@@ -1,5 +1,4 @@
-"""Lists whose elements are values of one type: variables of TypedListType, functions of them, and the same as methods. A list is
-a value like others: append and its like give a new list. There are no derivatives by lists.
+"""Lists whose elements are values of one type: variables of TypedListType, functions of them, and the same as methods. A list is a value like others: append and similar functions return a new list. There are no derivatives with respect to lists.
 
 >>> from bitale.typed_list import TypedListType, append, getitem, length
 >>> rows = TypedListType(pt.dvector)("rows")

@@ -143,7 +143,7 @@ class TypedListType(Type):
         ]
 
     def get_depth(self) -> int:
-        """How many lists are around elements that are not lists, less one."""
+        """The number of lists around elements that are not lists, minus one."""
         return self.ttype.get_depth() + 1 if isinstance(self.ttype, TypedListType) else 0
 
     def values_eq(self, a: Any, b: Any) -> bool:

@@ -9,7 +9,7 @@
 
 namespace bitale {
 
-// Inputs: the elements, float32 or float64; the bounds of the parts, as of SegmentSum; the column of each element.
+// Inputs: the elements, float32 or float64; the bounds of the parts, as for SegmentSum; the column of each element.
 // out[part, column] is the sum of the elements of the part at this column. ValueError for bounds, IndexError for
 // columns that are out of range.
 class SegmentScatter final : public OpOf<SegmentScatter>, public EmitsTensors {

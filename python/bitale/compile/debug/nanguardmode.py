@@ -17,7 +17,7 @@ def _is_inexact(arr: Any) -> bool:
 
 
 def contains_nan(arr: Any, node: Any = None, var: Any = None) -> bool:
-    """Whether an array has a nan; False for values that can't have one. node, var: which they are of, and make no difference.
+    """Whether an array has a nan; False for values that can't have one. node, var: accepted, without effect.
 
     >>> from bitale.compile.debug.nanguardmode import contains_nan
     >>> contains_nan(np.array([1.0, np.nan])), contains_nan(np.array([1, 2]))
@@ -27,7 +27,7 @@ def contains_nan(arr: Any, node: Any = None, var: Any = None) -> bool:
 
 
 def contains_inf(arr: Any, node: Any = None, var: Any = None) -> bool:
-    """Whether an array has an infinity; False for values that can't have one. node, var: which they are of, and make no difference.
+    """Whether an array has an infinity; False for values that can't have one. node, var: accepted, without effect.
 
     >>> from bitale.compile.debug.nanguardmode import contains_inf
     >>> contains_inf(np.array([1.0, np.inf])), contains_inf(np.array([1.0, np.nan]))

@@ -140,10 +140,10 @@ class GraphRewriter(Rewriter, abc.ABC):
 
     @abc.abstractmethod
     def apply(self, fgraph: FunctionGraph) -> Any:
-        """Rewrite a graph. What is returned is a profile, or None."""
+        """Rewrite a graph; returns a profile, or None."""
 
     def rewrite(self, fgraph: FunctionGraph, *args: Any, **kwargs: Any) -> Any:
-        """Attach what is needed to a graph, and rewrite it."""
+        """Attach the required features to a graph, and rewrite it."""
         self.add_requirements(fgraph)
         return self.apply(fgraph, *args, **kwargs)
 
@@ -168,10 +168,11 @@ class NodeRewriter(Rewriter, abc.ABC):
 
     @abc.abstractmethod
     def transform(self, fgraph: FunctionGraph, node: Apply) -> Any:
-        """Say what to replace.
+        """Choose what to replace.
 
-        False or None for nothing; a list with a variable per output of the node, in which None keeps an output; or a dict from
-        variables of the graph to what replaces them, in which "remove" lists variables whose nodes must then be gone.
+        Returns False or None for nothing; a list with a variable per output of the node, in which
+        None keeps an output; or a dict from variables of the graph to what replaces them, in which
+        "remove" lists variables whose nodes must then be gone.
         """
 
 
@@ -348,7 +349,7 @@ class FromFunctionGraphRewriter(GraphRewriter):
 
 
 def graph_rewriter(f: Callable[..., Any]) -> FromFunctionGraphRewriter:
-    """Make a graph rewriter of a function of a FunctionGraph; a decorator.
+    """Make a graph rewriter from a function of a FunctionGraph; a decorator.
 
     Parameters
     ----------
@@ -366,7 +367,7 @@ def graph_rewriter(f: Callable[..., Any]) -> FromFunctionGraphRewriter:
 
 
 def inplace_graph_rewriter(f: Callable[..., Any]) -> FromFunctionGraphRewriter:
-    """Make a graph rewriter of a function that introduces ops which write over inputs; a decorator.
+    """Make a graph rewriter from a function that introduces ops which overwrite inputs; a decorator.
 
     Parameters
     ----------
@@ -438,7 +439,7 @@ class FromFunctionNodeRewriter(NodeRewriter):
 def node_rewriter(
     tracks: Sequence[Any] | None, inplace: bool = False, requirements: Sequence[Any] | None = ()
 ) -> Callable[[Callable[..., Any]], FromFunctionNodeRewriter]:
-    """Make a node rewriter of a function; a decorator with arguments.
+    """Make a node rewriter from a function; a decorator with arguments.
 
     The function takes (fgraph, node) and returns False, or a list or dict of
     replacements, as `NodeRewriter.transform` does.
@@ -449,8 +450,7 @@ def node_rewriter(
         Ops, classes of ops, OpPatterns, functions such as ``pt.add``, or names
         of ops, on whose nodes it is tried; None for all nodes.
     inplace : bool
-        It introduces ops that write over inputs: a DestroyHandler is attached
-        to the graph.
+        Whether it introduces ops that overwrite inputs: a DestroyHandler is then attached to the graph.
     requirements : sequence, optional
         Classes of features, or functions of a FunctionGraph, that prepare it.
 
@@ -520,7 +520,7 @@ class SequentialNodeRewriter(NodeRewriter):
     *rewriters : NodeRewriter
         Node rewriters.
     apply_all_rewrites : bool
-        Go on with the node that the first of them has made, until none applies.
+        Continue with the result of the first that applies, until none applies.
     profile : bool
         Count and measure.
     """
@@ -557,7 +557,7 @@ class SequentialNodeRewriter(NodeRewriter):
         return False
 
     def transform(self, fgraph: FunctionGraph, node: Apply, enforce_tracks: bool = False) -> Any:
-        """What the first of them says that applies."""
+        """The result of the first of them that applies."""
         result: Any = False
         while found := self._first_result(fgraph, node):
             result = found
@@ -608,8 +608,7 @@ class SubstitutionNodeRewriter(NodeRewriter):
     op1, op2 : Op
         Op, or function that stands for one, to replace, and its replacement.
     transfer_tags : bool
-        Give the outputs the tags of those that they replace. (They have their
-        names anyway.)
+        Give the outputs the tags of those that they replace. (They always get the names.)
     """
 
     def __init__(self, op1: Any, op2: Any, transfer_tags: bool = True) -> None:
@@ -676,12 +675,11 @@ def _text_of_pattern(pattern: Any) -> str:
 
 
 class PatternNodeRewriter(NodeRewriter):
-    """Replaces what matches a pattern by what another pattern, or a function, makes of it.
+    """Replaces matches of a pattern with what another pattern, or a function, makes of them.
 
-    A pattern is a tuple of an op, or OpPattern, and of patterns of its inputs: a
-    text is a variable, a dict ``{"pattern": "x", "constraint": condition}`` one
-    with a condition, a number or constant is itself. Inputs of commutative ops
-    match in every order.
+    A pattern is a tuple of an op, or OpPattern, and of patterns of its inputs: a string is a
+    variable, a dict ``{"pattern": "x", "constraint": condition}`` a variable with a condition; a
+    number or constant stands for itself. Inputs of commutative ops match in every order.
 
     Parameters
     ----------
@@ -698,11 +696,9 @@ class PatternNodeRewriter(NodeRewriter):
         Ops to be tried on, instead of the first one of the pattern; with
         `get_nodes`.
     get_nodes : callable, optional
-        Function of (fgraph, node), where the node is one that is tracked, which
-        returns the nodes that are compared with the pattern.
+        Function of (fgraph, node), for a tracked node, which returns the nodes to compare with the pattern.
     values_eq_approx : callable, optional
-        Whether values before and after may pass for the same; a tag of the
-        result.
+        Whether values before and after count as equal; a tag of the result.
     allow_cast : bool
         Convert the result to the dtype of what it replaces.
 
@@ -840,8 +836,7 @@ class NodeProcessingGraphRewriter(GraphRewriter):
     node_rewriter : NodeRewriter or None
         Node rewriter.
     ignore_newtrees : bool or 'auto'
-        Leave alone the nodes that it makes; 'auto' asks its attribute
-        `reentrant`.
+        Skip the nodes that it creates; 'auto' reads its attribute `reentrant`.
     failure_callback : callable, optional
         Called with (exception, graph rewriter, pairs of variables and
         replacements, node rewriter, node) when it raises, or when the graph
@@ -877,7 +872,7 @@ class NodeProcessingGraphRewriter(GraphRewriter):
     def warn_inplace(
         cls, exc: Exception, nav: Any, repl_pairs: Any, node_rewriter: Any, node: Any
     ) -> None:
-        """A failure callback that takes it when the graph refuses a replacement, else as `warn`."""
+        """A failure callback that ignores refusals by the graph, and otherwise does as `warn`."""
         if not isinstance(exc, InconsistencyError):
             cls.warn(exc, nav, repl_pairs, node_rewriter, node)
 
@@ -957,9 +952,8 @@ class WalkingGraphRewriter(NodeProcessingGraphRewriter):
     order : {'in_to_out', 'out_to_in', 'dfs'}
         Inputs first, outputs first, or in order of a search from the outputs.
     ignore_newtrees : bool or 'auto'
-        Leave alone the nodes that it makes.
-    failure_callback : callable, optional
-        As of NodeProcessingGraphRewriter.
+        Skip the nodes that it creates. failure_callback : callable, optional
+        As for NodeProcessingGraphRewriter.
     """
 
     def __init__(
@@ -1064,14 +1058,14 @@ class EquilibriumGraphRewriter(NodeProcessingGraphRewriter):
         Node rewriters, which are tried on all nodes, and on those that change;
         and graph rewriters, which run before them in every round.
     failure_callback : callable, optional
-        As of NodeProcessingGraphRewriter.
+        As for NodeProcessingGraphRewriter.
     ignore_newtrees : bool
         Accepted: new nodes are always visited, at once.
     tracks_on_change_inputs : bool
         Accepted: nodes whose inputs change are always visited again.
     max_use_ratio : float, optional
-        How often, per node of the graph, a rewriter is used before it counts as
-        one that loops, and is stopped; by default config.optdb__max_use_ratio.
+        Number of uses per node of the graph after which a rewriter counts as looping and is
+        stopped; by default config.optdb__max_use_ratio.
     final_rewriters, cleanup_rewriters : sequence of GraphRewriter, optional
         Rewriters that run after the node rewriters in every round.
     """
@@ -1298,12 +1292,12 @@ def pre_constant_merge(fgraph: FunctionGraph, variables: Any) -> list[Any]:
 
 
 def pre_greedy_node_rewriter(fgraph: FunctionGraph, rewrites: Sequence[Any], out: Any) -> Any:
-    """Apply node rewriters to an expression that hangs on a graph, once on each of its nodes, inputs first.
+    """Apply node rewriters to an expression attached to a graph, once on each of its nodes, inputs first.
 
     Parameters
     ----------
     fgraph : FunctionGraph
-        Graph, whose nodes are left alone.
+        Graph, whose nodes are not changed.
     rewrites : sequence of NodeRewriter
         Node rewriters.
     out : Variable
@@ -1337,7 +1331,7 @@ def pre_greedy_node_rewriter(fgraph: FunctionGraph, rewrites: Sequence[Any], out
 
 
 def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
-    """Return `to_var`: nodes that a rewriter makes have the lines of what they replace anyway.
+    """Return `to_var`: nodes that a rewriter creates always inherit the lines of what they replace.
 
     Parameters
     ----------
@@ -1357,7 +1351,7 @@ def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
 def check_stack_trace(
     f_or_fgraph: Any, ops_to_check: Any = "last", bug_print: str = "raise"
 ) -> bool:
-    """Whether it is known of nodes from which line of a program they come.
+    """Whether the lines of the program from which nodes come are known.
 
     Parameters
     ----------
@@ -1365,14 +1359,14 @@ def check_stack_trace(
         Function or graph.
     ops_to_check : str, Op, type, sequence or callable
         Nodes to look at: 'last', those of the outputs; 'all'; those of an op or
-        of ops, or of their classes; or those of which a function says so.
+        of ops, or of their classes; or those for which a function returns true.
     bug_print : {'raise', 'warn', 'ignore'}
         What to do if there are no such nodes.
 
     Returns
     -------
     bool
-        Whether it is known of all of them.
+        Whether they are known for all of them.
     """
     if isinstance(f_or_fgraph, FunctionGraph):
         fgraph = f_or_fgraph

@@ -52,16 +52,16 @@ __all__ = [
 
 
 class RewriteDatabaseQuery:
-    """Which rewrites to apply: those that have any of some tags, all of others, and none of others again.
+    """Which rewrites to apply: those with any of the included tags, all of the required ones, and none of the excluded ones.
 
     Parameters
     ----------
     include : iterable of str
-        Tags or names, of which a rewrite has one.
+        Tags or names, one of which a rewrite must have.
     require : iterable of str, optional
-        Tags of which it has all.
+        Tags, all of which it must have.
     exclude : iterable of str, optional
-        Tags and names of which it has none.
+        Tags and names, none of which it may have.
     subquery : dict, optional
         Other queries for databases inside the database, by name.
     position_cutoff : float
@@ -261,7 +261,7 @@ class RewriteDatabase:
             _note(self)
 
     def remove_tags(self, name: str, *tags: str) -> None:
-        """Take tags from a rewriter."""
+        """Remove tags from a rewriter."""
         self._tags[name] = [tag for tag in self._tags[name] if tag not in tags]
         if self._is_in_optdb:
             _note(self)
@@ -338,9 +338,9 @@ class EquilibriumDB(RewriteDatabase):
     Parameters
     ----------
     ignore_newtrees, tracks_on_change_inputs : bool
-        As of EquilibriumGraphRewriter.
+        As for EquilibriumGraphRewriter.
     eq_rewriter_class : type
-        What a query makes.
+        Class of what a query returns.
     """
 
     def __init__(
@@ -398,7 +398,7 @@ class SequenceDB(RewriteDatabase):
     Parameters
     ----------
     failure_callback : callable, optional
-        As of SequentialGraphRewriter.
+        As for SequentialGraphRewriter.
     """
 
     seq_rewriter_type: Any = SequentialGraphRewriter
@@ -453,14 +453,14 @@ class SequenceDB(RewriteDatabase):
 
 
 class LocalGroupDB(SequenceDB):
-    """A database of node rewriters that a query makes into one.
+    """A database of node rewriters that a query combines into one.
 
     Parameters
     ----------
     apply_all_rewrites, profile : bool
-        As of SequentialNodeRewriter.
+        As for SequentialNodeRewriter.
     node_rewriter : type
-        What a query makes.
+        Class of what a query returns.
     """
 
     def __init__(
@@ -488,7 +488,7 @@ class TopoDB(RewriteDatabase):
     db : RewriteDatabase
         Database of node rewriters, whose queries make one, such as LocalGroupDB.
     order, ignore_newtrees, failure_callback
-        As of WalkingGraphRewriter.
+        As for WalkingGraphRewriter.
     """
 
     def __init__(
@@ -577,7 +577,7 @@ def database_of_query(query: Any) -> RewriteDatabase:
 
 
 def rewriter_of_query(query: Any) -> Any:
-    """The rewriter of all that a query selects.
+    """The rewriter that applies everything that a query selects.
 
     Parameters
     ----------
@@ -646,7 +646,7 @@ class _InOptDB:
         _core.optdb_change_tags(self._phase, name, list(tags), [])
 
     def remove_tags(self, name: str, *tags: str) -> None:
-        """Take tags from a rewriter."""
+        """Remove tags from a rewriter."""
         _core.optdb_change_tags(self._phase, name, [], list(tags))
 
 

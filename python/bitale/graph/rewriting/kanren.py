@@ -1,4 +1,4 @@
-"""Unification and relations of expressions, by the packages logical-unification, miniKanren, etuples and cons.
+"""Unification and relations of expressions, with the packages logical-unification, miniKanren, etuples and cons.
 
 Importing this module tells these packages how expressions, ops and types are made of parts. An expression is an op and its
 inputs: ``etuple(pt.add, x, y)`` unifies with ``x + y``.

@@ -1,5 +1,4 @@
-"""Which nodes depend on which, as sets of bits: for rewrites that make one node of several, which must not depend on each
-other through others."""
+"""Which nodes depend on which, as sets of bits: for rewrites that combine several nodes into one, which must not depend on each other through others."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ def ancestor_bitsets(
 def greedy_independent_subset(
     ancestors: dict[Any, int], bitflags: dict[Any, int], candidates: Sequence[Any]
 ) -> list[Any]:
-    """Choose nodes of which none depends on another one: each candidate, in order, that fits those before.
+    """Choose nodes none of which depends on another: in order, each candidate that is independent of those before.
 
     Parameters
     ----------

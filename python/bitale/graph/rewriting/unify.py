@@ -1,4 +1,4 @@
-"""Patterns of nodes and ops: what matches them, and what is built of a match.
+"""Patterns of nodes and ops: what matches them, and what is built from a match.
 
 A pattern is written as a tuple of an op and of patterns of its inputs, in which texts are variables:
 ``(pt.log, (pt.true_div, "x", "y"))``. `convert_strs_to_vars` turns one into a tree of the classes of this module.
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LiteralString:
-    """A text that is to be matched as it is, where other texts are names of variables.
+    """A string that is matched literally, where other strings are names of variables.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ConstrainedVar(PatternVar):
     token : str, optional
         Name.
     prefix : str
-        Beginning of a name that is made.
+        Prefix of generated names.
     """
 
     __slots__ = ()

@@ -77,7 +77,7 @@ def rewrite_subgraph(
     include: str | Iterable[str] = ("canonicalize",),
     **kwargs: Any,
 ) -> list[Any]:
-    """Rewrite expressions of some variables, of which it is not known how they are computed.
+    """Rewrite expressions of some variables, regardless of how these are computed.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def rewrite_subgraph(
 
 
 def get_clients_at_depth(fgraph: FunctionGraph, node: Apply, depth: int) -> Iterator[Apply]:
-    """Find the nodes that use what a node computes, through so many nodes between them.
+    """Find the nodes that use the results of a node at a given distance.
 
     Parameters
     ----------

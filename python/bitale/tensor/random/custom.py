@@ -169,7 +169,7 @@ def _signature_of_ranks(parameters: Sequence[int], out: int) -> str:
 
 
 class RNGConsumerOp(Op):
-    """The base of ops that read a random generator; `update(node)` is a dict from generators to what they are afterwards."""
+    """The base of ops that read a random generator; `update(node)` is a dict from generators to their next states."""
 
     def update(self, node: Apply) -> dict[Variable, Variable]:
         raise NotImplementedError(f"{type(self).__name__} has no update")
@@ -296,7 +296,7 @@ class RandomVariable(RNGConsumerOp):
     # ---- parts of nodes ----
 
     def update(self, node: Apply) -> dict[Variable, Variable]:
-        """The generator of a node, and what it is afterwards."""
+        """The generator of a node, and its next state."""
         return {node.inputs[0]: node.outputs[0]}
 
     def rng_param(self, node: Apply) -> Variable:

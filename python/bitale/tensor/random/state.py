@@ -79,7 +79,7 @@ _KINDS: dict[str, Any] = {
 def bit_generator_of(generator: Any) -> str:
     """The name of a Generator's bit generator, or "Threefry" for a Stream.
 
-    TypeError for what is neither, or a Generator of an unknown bit generator.
+    TypeError for anything else, and for a Generator of an unknown bit generator.
     """
     if isinstance(generator, Stream):
         return "Threefry"

@@ -46,10 +46,10 @@ for _name in METHODS:
 
 
 def _fold(self: RandomGeneratorVariable, number: Any) -> RandomGeneratorVariable:
-    """Child ``number`` of a counter-based stream: a stream of its own, which takes nothing from this one.
+    """Child ``number`` of a counter-based stream: a separate stream, which takes nothing from this one.
 
-    number: a whole number, symbolic or not. The children of one state are as one draw from it: what is drawn besides comes
-    from another state (``split``). TypeError for a generator of NumPy's.
+    number: a whole number, symbolic or not. The children of one state count as one draw from it:
+    further draws need another state (``split``). TypeError for a generator of NumPy's.
     """
     return _core.random_fold(self, _core.as_tensor_variable(number))
 
@@ -57,7 +57,7 @@ def _fold(self: RandomGeneratorVariable, number: Any) -> RandomGeneratorVariable
 def _split(
     self: RandomGeneratorVariable, count: int
 ) -> tuple[RandomGeneratorVariable, list[RandomGeneratorVariable]]:
-    """The stream to go on with, and ``count`` children, which are streams of their own. TypeError as for ``fold``."""
+    """The stream to continue with, and ``count`` children, which are separate streams. TypeError as for ``fold``."""
     return _core.random_split(self, count)
 
 
@@ -66,7 +66,7 @@ setattr(RandomGeneratorVariable, "split", _split)
 
 
 def _get_value(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
-    """The generator, or stream, in the state of now."""
+    """The generator, or stream, in its current state."""
     return _core.shared_value(self, borrow)
 
 

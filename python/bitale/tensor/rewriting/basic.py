@@ -135,7 +135,7 @@ def register_infer_shape(rewrite: Any = None, *tags: str, **kwargs: Any) -> Any:
     *tags : str
         Tags by which queries find it, besides 'fast_run'.
     **kwargs : object
-        As of the other functions that register: `name`, `overwrite_existing`.
+        As for the other functions that register: `name`, `overwrite_existing`.
 
     Returns
     -------
