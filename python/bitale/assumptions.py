@@ -166,8 +166,9 @@ def known_facts(x: Any) -> frozenset[str]:
     frozenset of str
         Short names: "diag", "tril", "triu", "sym", "pd" (positive definite),
         "orth", "sel", "perm", "uniq", "tridiag", "unit", "posdiag" (the diagonal is positive),
-        "unitdiag" (it is 1), "psd" (positive semidefinite), "square"; with "!"
-        before it for a fact that is known not to hold.
+        "unitdiag" (it is 1), "psd" (positive semidefinite), "skew" (the
+        negative of its transpose), "square"; with "!" before it for a fact
+        that is known not to hold.
 
     See Also
     --------

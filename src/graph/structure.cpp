@@ -25,7 +25,8 @@ constexpr std::array<FactName, fact_count> fact_names{{{"diag", "diagonal"},
                                                        {"psd", "positive_semidefinite"},
                                                        {"square", "square"},
                                                        {"tridiag", "tridiagonal"},
-                                                       {"unit", "unit_magnitude"}}};
+                                                       {"unit", "unit_magnitude"},
+                                                       {"skew", "skew_symmetric"}}};
 
 constexpr std::uint16_t mask(std::initializer_list<Fact> facts) {
   unsigned out = 0;
@@ -55,6 +56,7 @@ constexpr Implication implications[] = {
     {mask({PositiveDefinite}), PositiveSemidefinite},
     {mask({PositiveSemidefinite}), Symmetric},
     {mask({Symmetric}), Square},
+    {mask({SkewSymmetric}), Square},
     {mask({Orthogonal}), Square},
     {mask({PositiveDefinite}), PositiveDiagonal},
     {mask({PositiveDefinite, Orthogonal}), Diagonal},

@@ -38,8 +38,9 @@ enum class Fact : std::uint8_t {
   Square,         // as many rows as columns; diagonal, symmetric and orthogonal matrices are square
   Tridiagonal,    // zero but on the main diagonal and those next to it
   UnitMagnitude,  // of a tensor of any rank: each element has the absolute value 1
+  SkewSymmetric,  // the negative of its transpose
 };
-inline constexpr int fact_count = 15;
+inline constexpr int fact_count = 16;
 // PyTensor's names of the key and of the argument of assume: "pd", "positive_definite".
 std::string_view short_name(Fact fact);
 std::string_view long_name(Fact fact);

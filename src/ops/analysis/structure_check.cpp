@@ -102,6 +102,8 @@ bool contradicts(const MatrixView& a, Fact fact) {
     case Fact::Square: return a.rows != a.columns;
     case Fact::Tridiagonal: return !a.all([&](auto i, auto j) { return std::abs(i - j) <= 1 || a.is_zero(i, j); });
     case Fact::UnitMagnitude: return false;  // not a fact about matrices
+    case Fact::SkewSymmetric:
+      return a.rows != a.columns || !a.all([&](auto i, auto j) { return std::abs(a(i, j) + a(j, i)) <= a.tolerance; });
   }
   return false;
 }

@@ -134,8 +134,9 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
   std::vector<Structure> known(count);
   std::vector<GroupRanges> groups(count);
   std::vector<bool> is_whole(count), is_number(count);
+  std::vector<Exchanged> exchanged(count, Exchanged::unknown);
   // Sums of semidefinite matrices are semidefinite, and definite if one of them is; likewise for positive multiples.
-  bool symmetric = true, semidefinite = true, any_definite = false, any_semidefinite = false;
+  bool semidefinite = true, any_definite = false, any_semidefinite = false;
   const bool is_sum = scalar.name == "add", is_product = scalar.name == "mul";
   for (std::size_t i = 0; i < count; ++i) {
     const Variable& x = node.input(int(i));
@@ -145,7 +146,10 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
     if (is_whole[i]) known[i] = inputs.of(int(i));
     const Range anywhere = range_of(x);
     groups[i] = of_operand(known[i], anywhere);
-    symmetric = symmetric && (is_number[i] || known[i].is(Fact::Symmetric));
+    if (is_number[i] || known[i].is(Fact::Symmetric))
+      exchanged[i] = Exchanged::same;
+    else if (known[i].is(Fact::SkewSymmetric))
+      exchanged[i] = Exchanged::negated;
     if (known[i].is(Fact::PositiveSemidefinite)) {
       any_semidefinite = true;
       any_definite = any_definite || known[i].is(Fact::PositiveDefinite);
@@ -168,7 +172,8 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
     if (group == on_diagonal && range.is_positive()) out.add(Fact::PositiveDiagonal);
     if (group == on_diagonal && range.is_always(1)) out.add(Fact::UnitDiagonal);
   }
-  if ((symmetric && !differences) || is_seen_to_be_symmetric(result)) out.add(Fact::Symmetric);
+  if (const Exchanged found = exchanged_elements(node, exchanged); found != Exchanged::unknown)
+    out.add(found == Exchanged::same ? Fact::Symmetric : Fact::SkewSymmetric);
   const bool is_conversion = count == 1 && scalar.name.starts_with("cast_float");
   // The elementwise product of semidefinite matrices is semidefinite as well (Schur), and definite if both are.
   if (semidefinite && any_semidefinite && (is_sum || is_product || is_conversion)) {

@@ -110,7 +110,7 @@ Structure structure_of_product(const Apply& node, InputStructures& inputs) {
   const Structure a = inputs.of(0), b = inputs.of(1);
   Structure out = product_structure(a, b);
   if (!are_transposes(x, y)) {
-    if (is_seen_to_be_symmetric(node.output())) out.add(Fact::Symmetric);
+    if (are_transposes(without_scaling(x, true), without_scaling(y, false))) out.add(Fact::Symmetric);
     return out;
   }
   out.add(Fact::PositiveSemidefinite);

@@ -459,7 +459,11 @@ Support CAReduce::support(const Apply& node, int, std::span<const Support> input
 }
 
 Structure CAReduce::structure(const Apply& node, int, InputStructures&) const {
-  return is_seen_to_be_symmetric(node.output()) ? Structure{Fact::Symmetric} : Structure{};
+  if (node.output().ndim() < 2) return {};
+  const Exchanged found = exchanged_matrix(node.output());
+  return found == Exchanged::same      ? Structure{Fact::Symmetric}
+         : found == Exchanged::negated ? Structure{Fact::SkewSymmetric}
+                                       : Structure{};
 }
 
 Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {

@@ -946,6 +946,7 @@ def kernels():
 def test_symmetry_of_kernels(name):
     matrix, symmetric = kernels()[name]
     assert ("sym" in known_facts(matrix)) == symmetric
+    assert ("skew" in known_facts(matrix)) == (name in ("cubes", "differences"))
     if symmetric:
         rng = np.random.default_rng(3)
         values = {
