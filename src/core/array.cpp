@@ -342,6 +342,9 @@ bool Array::is_contiguous() const noexcept {
   return contiguous;
 }
 
+void Array::refuse_ragged_rows(std::size_t expected, std::size_t length) {
+  throw ShapeError(cat("Array: expected rows of the same length, got one of ", expected, " and one of ", length));
+}
 void Array::refuse_axis(int axis) const {
   throw IndexError(cat("axis ", axis, " is out of bounds for an array of dimension ", ndim()));
 }

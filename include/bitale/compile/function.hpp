@@ -58,10 +58,16 @@ class Results {
   explicit Results(std::vector<Array> values) : values_(std::move(values)) {}
   std::size_t size() const { return values_.size(); }
   // IndexError for a result that does not exist.
-  const Array& operator[](std::size_t i) const {
+  const Array& operator[](std::size_t i) const& {
     if (i >= values_.size()) [[unlikely]]
       refuse_position(i);
     return values_[i];
+  }
+  // A value, since the results of f(x)[0] end with the statement.
+  Array operator[](std::size_t i) && {
+    if (i >= values_.size()) [[unlikely]]
+      refuse_position(i);
+    return std::move(values_[i]);
   }
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }

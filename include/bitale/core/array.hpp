@@ -101,8 +101,8 @@ class [[nodiscard]] Array {
   // Copies contiguous data. ValueError for nullptr, unless there are no elements.
   static Array from(const void* data, DType dtype, const Dims& shape);
   static Array scalar(DType dtype, const void* value);
-  // Borrows memory of another owner, which `keep_alive` keeps valid. ValueError for nullptr, unless there are no
-  // elements.
+  // Borrows memory of another owner, which `keep_alive` keeps valid; strides in bytes. ValueError for nullptr, unless
+  // there are no elements.
   static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
                       bool writeable = true);
   // An Array that holds an object: a 0-d uint64 whose element is the object's address, which is not meant for
@@ -254,6 +254,7 @@ class [[nodiscard]] Array {
   [[noreturn, gnu::cold]] void refuse_strides() const;
   [[noreturn, gnu::cold]] void refuse_rank(std::size_t expected) const;
   [[noreturn, gnu::cold]] void refuse_axis(int axis) const;
+  [[noreturn, gnu::cold]] static void refuse_ragged_rows(std::size_t expected, std::size_t length);
   const HostObject* held_object() const noexcept;
 
   Ref<RefCounted> storage_;  // a counted block that holds the data, or the keep-alive of borrowed memory
@@ -340,9 +341,11 @@ Array::Array(const R& values) {
 template <Element T>
 Array::Array(std::initializer_list<std::initializer_list<T>> rows) {
   std::vector<T> flat;
-  std::size_t width = rows.size() ? rows.begin()->size() : 0;
-  for (auto& row : rows) flat.insert(flat.end(), row.begin(), row.end());
-  // A ragged list does not fill rows x width: reshape refuses it.
+  const std::size_t width = rows.size() ? rows.begin()->size() : 0;
+  for (auto& row : rows) {
+    if (row.size() != width) refuse_ragged_rows(width, row.size());
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
   *this = Array(flat).reshape(Dims{std::int64_t(rows.size()), std::int64_t(width)});
 }
 

@@ -283,3 +283,11 @@ TEST_CASE("dprint shows the stages") {
   CHECK(contains(f.dprint("llvm"), "define i32 @bitale_entry"));
   CHECK_THROWS_AS(f.dprint("nonsense"), ValueError);
 }
+
+TEST_CASE("a result that is taken from a temporary outlives it") {
+  const Variable x = vector("x");
+  const Function f = function({x}, x * 2.0);
+  const Array& first = f(Array{1., 2.})[0];
+  f(Array{9., 9.});
+  CHECK(first.at({1}) == 4);
+}

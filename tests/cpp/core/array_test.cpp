@@ -78,8 +78,11 @@ TEST_CASE("a default-constructed array is no value") {
 }
 
 TEST_CASE("a ragged list is refused") {
-  auto make = [] { return Array{{1., 2.}, {3.}}; };
-  CHECK_THROWS_AS(make(), ShapeError);
+  const auto too_short = [] { return Array{{1., 2.}, {3.}}; };
+  CHECK_THROWS_WITH_AS(too_short(), doctest::Contains("rows of the same length, got one of 2 and one of 1"),
+                       ShapeError);
+  const auto of_fitting_total = [] { return Array{{1., 2.}, {3.}, {4., 5., 6.}}; };
+  CHECK_THROWS_AS(of_fitting_total(), ShapeError);
 }
 
 TEST_CASE("data is aligned to 64 bytes") {
