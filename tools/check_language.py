@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = {
     r"\bthat (?:is|are) no [A-Za-z]": "that is not a, that are not",
     r"(?<![Tt]here )\b(?:is|are|was|were) none\b": "is not one, or: there is none",
-    r"\bbeside\b": "next to, in addition to, besides",
+    r"\b[Bb]eside\b": "next to, in addition to, besides",
     r"\bwhat is given\b": "the arguments, or their name",
     r"\bthe least (?!squares|norm|recently|significant)\w+": "the smallest, the shortest",
     r"(?<![Tt]here )\bis no (?!longer\b|more\b|less\b|need\b|one\b|other\b|way\b|slower\b|faster\b)[a-z]+": "is not a",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 _HERE = Path(__file__).resolve().parent
-# Beside an installed package, and in a checkout.
+# Next to an installed package, and in a checkout.
 _FOLDERS = (_HERE / "data", _HERE.parents[1] / "examples" / "data")
 
 NAMES = ("digits", "mauna_loa")

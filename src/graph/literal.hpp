@@ -1,4 +1,4 @@
-// Literals: constants made of numbers without a dtype, as they stand in a program. Beside an operand that has a dtype
+// Literals: constants made of numbers without a dtype, as they stand in a program. Next to an operand that has a dtype
 // they take as few bits as they need, so that they do not widen it; among themselves nothing says how many bits are
 // wanted. For rewrite rules there are none: the constants of a graph have their dtypes.
 #pragma once
