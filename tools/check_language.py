@@ -98,7 +98,16 @@ def of_header(text: str) -> Iterator[tuple[int, str]]:
 
 
 READERS = {".md": of_markdown, ".py": of_python, ".cpp": of_cpp, ".hpp": of_header}
-PLACES = ("README.md", "CONTRIBUTING.md", "docs", "python", "examples", "src", "include")
+PLACES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs",
+    "python",
+    "examples",
+    "src",
+    "include",
+)
 
 
 def files() -> list[Path]:
