@@ -51,13 +51,13 @@ PATTERNS = {
     r"\b[Nn]one of them has the\b": "they lack the",
 }
 _ANY = re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(PATTERNS)))
+_CODE = re.compile(r"`[^`]*`")
 _CPP_TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def complaint(text: str) -> str:
     """What is wrong with the first such phrase; empty if there is none."""
-    text = re.sub(r"`[^`]*`", "``", text)
-    found = _ANY.search(text)
+    found = _ANY.search(_CODE.sub("``", text))
     if not found:
         return ""
     instead = list(PATTERNS.values())[int(str(found.lastgroup)[1:])]
@@ -97,6 +97,18 @@ def of_header(text: str) -> Iterator[tuple[int, str]]:
             yield number, words
 
 
+def with_breaks(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The lines; and each with the line before, where only both together have such a phrase."""
+    last = (-1, "")
+    for number, line in lines:
+        yield number, line
+        goes_on = last[0] == number - 1 and not re.match(r"\s*(?:[-*|]|\d+\.) ", line)
+        ends = last[1].rstrip()[-60:] + " ", line.lstrip("/#* ")[:40]
+        if goes_on and complaint("".join(ends)) and not any(complaint(end) for end in ends):
+            yield number, "".join(ends)
+        last = (number, _CODE.sub("``", line))
+
+
 READERS = {".md": of_markdown, ".py": of_python, ".cpp": of_cpp, ".hpp": of_header}
 PLACES = (
     "README.md",
@@ -122,7 +134,7 @@ def main(arguments: list[str]) -> int:
         reader = READERS.get(path.suffix)
         if reader is None:
             continue
-        for number, line in reader(path.read_text(encoding="utf-8")):
+        for number, line in with_breaks(reader(path.read_text(encoding="utf-8"))):
             if text := complaint(line):
                 print(
                     f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{number}: {text}"

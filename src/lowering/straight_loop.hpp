@@ -26,7 +26,7 @@ struct StraightWork {
   std::int64_t size = 0;         // in expressions, each of which is computed once
   std::int64_t expressions = 0;  // the same, but functions such as exp count as many
   std::int64_t gathers = 0;      // accesses whose lanes are apart in memory, so that each lane is an access of its own
-  std::int64_t longest = 0;      // extent of a loop inside
+  std::int64_t longest = 0;      // extent of an inner loop
   std::size_t calls = 0;         // of functions that are called for one lane after the other
   bool has_scatters = false;     // combines at indices that are read from memory
   bool has_reductions = false;   // inside the loop

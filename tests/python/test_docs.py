@@ -444,8 +444,12 @@ def test_phrases_that_lint_refuses(tmp_path):
         ("There is none beside `that is no name` and ```beside```.", False),
         ("There is none; at least one is next to the others, by least squares.", True),
         ("Code such as `x is none` and `that is no name` is not read.", True),
+        ("There is\nnone.", True),
     ]:
         page.write_text(f"# Page\n\n```text\nbeside\n```\n\n{text}\n")
         ran = subprocess.run([sys.executable, tool, page], capture_output=True, text=True)
         assert (ran.returncode == 0) == is_fine, ran.stdout
         assert is_fine or f"{page}:7: " in ran.stdout
+    page.write_text("A phrase that is\nno phrase.\n")
+    ran = subprocess.run([sys.executable, tool, page], capture_output=True, text=True)
+    assert f"{page}:2: " in ran.stdout

@@ -27,8 +27,8 @@ class RaisedError : public Error {
 };
 
 // Returns x; a call in which a condition (a scalar) does not hold raises an error. exc_type: a name such as
-// "ValueError", for the library's class of that name, or for a RaisedError. TypeError for a condition that is no
-// scalar.
+// "ValueError", for the library's class of that name, or for a RaisedError. TypeError for a condition that is not
+// a scalar.
 Variable check_and_raise(const Operand& x, const std::vector<Operand>& conditions, std::string exc_type,
                          std::string message = {});
 // The same with an AssertionError.

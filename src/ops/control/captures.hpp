@@ -20,8 +20,7 @@ std::optional<Variable> transposed_from(const Variable& v);
 
 // The last values that don't depend on the leaves `own`, except those that only a choice by the leaves needs and whose
 // computation may fail: these are computed behind the choice. What depends on no variable at all is not captured,
-// either. `how`: whether a transposed value is captured, or what it is transposed from. `named` are captured in any
-// case.
+// either. `how`: whether a transposed value is captured, or what it is transposed from. `named` are always captured.
 Captured captured_by(const Variables& outputs, const Variables& own, Transposed how = Transposed::as_it_is,
                      const Variables& named = {});
 
