@@ -94,7 +94,7 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "lu",
       [](const Like& a, Flag permute_l, Flag, Flag p_indices, Flag) {
-        return one_or_tuple(lu(as_variable(a), permute_l, p_indices));
+        return one_or_tuple(lu(as_variable(a), {.permute_l = permute_l, .p_indices = p_indices}));
       },
       nb::call_guard<AtCaller>(), "a"_a, "permute_l"_a = false, "check_finite"_a = true, "p_indices"_a = false,
       "overwrite_a"_a = false);
@@ -116,7 +116,7 @@ void bind_decompositions(nb::module_& m) {
         const Variable matrix = as_variable(factors);
         const int form = as_trans(trans, "lu_solve");
         return lu_solve(form == 2 && is_complex(matrix.dtype()) ? conj(matrix) : matrix, as_variable(pivots),
-                        as_variable(b), form != 0, core_dimensions(b_ndim, "lu_solve"));
+                        as_variable(b), {.transposed = form != 0, .b_ndim = core_dimensions(b_ndim, "lu_solve")});
       },
       nb::call_guard<AtCaller>(), "LU_and_pivots"_a.none(), "b"_a, "trans"_a = false, "b_ndim"_a = nb::none(),
       "check_finite"_a = true, "overwrite_b"_a = false);
@@ -261,8 +261,9 @@ void bind_decompositions(nb::module_& m) {
                               is_sequence(a_diagonals) ? cat(nb::len(a_diagonals), " elements") : shown(a_diagonals)));
         Variables factors;
         for (nb::handle each : a_diagonals) factors.push_back(as_variable(each));
-        return tridiagonal_lu_solve(factors, as_variable(b), transposed,
-                                    core_dimensions(b_ndim, "tridiagonal_lu_solve"));
+        return tridiagonal_lu_solve(
+            factors, as_variable(b),
+            {.transposed = transposed, .b_ndim = core_dimensions(b_ndim, "tridiagonal_lu_solve")});
       },
       nb::call_guard<AtCaller>(), "a_diagonals"_a, "b"_a, nb::kw_only(), "b_ndim"_a = nb::none(),
       "transposed"_a = false);

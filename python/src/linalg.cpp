@@ -110,8 +110,8 @@ void bind_linalg(nb::module_& m) {
       m, "cho_solve",
       [](const Any& c_and_lower, const Like& b, Flag, Flag, std::optional<int> b_ndim) {
         const auto [factor, lower] = as_pair(c_and_lower, "cho_solve", "(factor, lower)");
-        return cho_solve(as_variable(factor), as_flag(lower, "cho_solve", "lower"), as_variable(b),
-                         as_b_ndim(b_ndim, "cho_solve"));
+        return cho_solve(as_variable(factor), as_variable(b),
+                         {.lower = as_flag(lower, "cho_solve", "lower"), .b_ndim = as_b_ndim(b_ndim, "cho_solve")});
       },
       nb::call_guard<AtCaller>(), "c_and_lower"_a.none(), "b"_a, nb::kw_only(), "overwrite_b"_a = false,
       "check_finite"_a = true, "b_ndim"_a = nb::none());

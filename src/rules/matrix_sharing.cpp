@@ -122,7 +122,7 @@ std::optional<Variables> shared_tridiagonal_system(FunctionGraph& graph, const A
   const bool is_factor = is_matrix_op(other->output(0), "LUFactorTridiagonal");
   const bool turned = is_factor && !is_of_diagonals(*other, node, false);
   const auto factors = tridiagonal_lu_factor(node.input(turned ? 2 : 0), node.input(1), node.input(turned ? 0 : 2));
-  return one(fit(tridiagonal_lu_solve(factors, node.input(3), turned, 2), node.output()));
+  return one(fit(tridiagonal_lu_solve(factors, node.input(3), {.transposed = turned, .b_ndim = 2}), node.output()));
 }
 
 // ---- batches of right sides -----------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ std::optional<Variables> system_of_definite(FunctionGraph& graph, const Apply& n
   const Variable factor = lower_factor(graph, system->a, system->on_error);
   const bool is_inverse = system->b_ndim == 2 && structure_of(graph, system->b).is_identity();
   return one(fit(is_inverse && is_faster_by_gradient(factor) ? inverse_by_factor(factor)
-                                                             : cho_solve(factor, true, system->b, system->b_ndim),
+                                                             : cho_solve(factor, system->b, {.b_ndim = system->b_ndim}),
                  node.output()));
 }
 
@@ -323,7 +323,7 @@ void declare_systems(Rules& rules) {
       })
       .sample([] {
         const Variable x = sample_vector();
-        return dot(cho_solve(sample_lower(sample_matrix()), true, x), x);
+        return dot(cho_solve(sample_lower(sample_matrix()), x), x);
       });
 }
 

@@ -131,18 +131,21 @@ OrthogonalFactors qr(const XOperand& x, const CoreDims& dims, const Dim& mode) {
   return lift<OrthogonalFactors>("qr", dims, {x}, of_tensors, {mode});
 }
 
-LABELLED("lu", lu, "x, *, dims, permute_l=False, p_indices=False, pivot='pivot', mode='mode'",
+static XVariables lu_form(const XOperand& x, const CoreDims& dims, bool permute_l, bool p_indices, const Dim& pivot,
+                          const Dim& mode) {
+  return lu(x, dims, {.permute_l = permute_l, .p_indices = p_indices}, pivot, mode);
+}
+LABELLED("lu", lu_form, "x, *, dims, permute_l=False, p_indices=False, pivot='pivot', mode='mode'",
          "(row,column)->p(row,pivot),l(pivot,mode),u(mode,column)",
          "p_indices (bool): Return permutations p(row) as positions along `pivot`: ``l.isel(pivot=p)`` is p l.\n"
          "permute_l (bool): Return the product p l(row, mode), and u.");
-XVariables lu(const XOperand& x, const CoreDims& dims, bool permute_l, bool p_indices, const Dim& pivot,
-              const Dim& mode) {
-  const auto of_tensors = [&](const Variable& v) { return bitale::lu(v, permute_l, p_indices); };
-  if (permute_l) {
+XVariables lu(const XOperand& x, const CoreDims& dims, const LUOptions& options, const Dim& pivot, const Dim& mode) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::lu(v, options); };
+  if (options.permute_l) {
     const CoreSignature product("(row,column)->(row,mode),(mode,column)");
     return lift<XVariables>("lu", product, dims, {x}, of_tensors, {mode});
   }
-  if (!p_indices) return lift<XVariables>("lu", dims, {x}, of_tensors, {pivot, mode});
+  if (!options.p_indices) return lift<XVariables>("lu", dims, {x}, of_tensors, {pivot, mode});
   const CoreSignature positions("(row,column)->(row),(pivot,mode),(mode,column)");
   return lift<XVariables>("lu", positions, dims, {x}, of_tensors, {pivot, mode});
 }
@@ -240,14 +243,19 @@ XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assu
   });
 }
 
-LABELLED("solve_triangular", solve_triangular, "a, b, dims, lower=False, unit_diagonal=False",
+static XVariable solve_triangular_form(const XOperand& a, const XOperand& b, const CoreDims& dims, bool lower,
+                                       bool unit_diagonal) {
+  return solve_triangular(a, b, dims, {.lower = lower, .unit_diagonal = unit_diagonal});
+}
+LABELLED("solve_triangular", solve_triangular_form, "a, b, dims, lower=False, unit_diagonal=False",
          "(row,column),(column,k?)->(row,k?)", of_systems);
-XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims& dims, bool lower, bool unit_diagonal) {
+XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims& dims,
+                           const SolveTriangularOptions& options) {
   const LocationScope here(a.where);
   const CoreDims names = solved_dims("solve_triangular", a.variable, b.variable, dims);
   return lift<XVariable>("solve_triangular", names, {a, b}, [&](const Variable& v, const Variable& w) {
-    return bitale::solve_triangular(v, w,
-                                    {.lower = lower, .unit_diagonal = unit_diagonal, .b_ndim = int(names.size()) - 1});
+    return bitale::solve_triangular(
+        v, w, {.lower = options.lower, .unit_diagonal = options.unit_diagonal, .b_ndim = int(names.size()) - 1});
   });
 }
 
@@ -259,15 +267,18 @@ static constexpr std::string_view of_factors =
     "dims (sequence of str): The rows and the columns of the factors, in this order, and the columns of `b` if its "
     "right-hand sides are matrices.\n"
     "-> The solutions. Of rows and columns they have the one that `b` lacks.";
-LABELLED("cho_solve", cho_solve, "c_and_lower[factor lower], b, dims", "(row,column),(row,k?)->(column,k?)",
+static XVariable cho_solve_form(const XOperand& factor, bool lower, const XOperand& b, const CoreDims& dims) {
+  return cho_solve(factor, b, dims, lower);
+}
+LABELLED("cho_solve", cho_solve_form, "c_and_lower[factor lower], b, dims", "(row,column),(row,k?)->(column,k?)",
          of_factors);
-XVariable cho_solve(const XOperand& factor, bool lower, const XOperand& b, const CoreDims& dims) {
+XVariable cho_solve(const XOperand& factor, const XOperand& b, const CoreDims& dims, bool lower) {
   const LocationScope here(factor.where);
   const CoreDims names = system_dims("cho_solve", factor.variable, b.variable, dims);
   const bool by_rows = shares_rows("cho_solve", factor.variable, b.variable, names);
   const CoreSignature signature(by_rows ? "(row,column),(row,k?)->(column,k?)" : "(row,column),(column,k?)->(row,k?)");
   return lift<XVariable>("cho_solve", signature, names, {factor, b}, [&](const Variable& v, const Variable& w) {
-    return bitale::cho_solve(v, lower, w, int(names.size()) - 1);
+    return bitale::cho_solve(v, w, {.lower = lower, .b_ndim = int(names.size()) - 1});
   });
 }
 
@@ -280,7 +291,7 @@ XVariable lu_solve(const XOperand& factors, const XOperand& pivots, const XOpera
                                         : "(row,column),(row),(column,k?)->(row,k?)");
   return lift<XVariable>("lu_solve", signature, names, {factors, pivots, b},
                          [&](const Variable& v, const Variable& p, const Variable& w) {
-                           return bitale::lu_solve(v, p, w, trans, int(names.size()) - 1);
+                           return bitale::lu_solve(v, p, w, {.transposed = trans, .b_ndim = int(names.size()) - 1});
                          });
 }
 static XVariable lu_solve_form(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,

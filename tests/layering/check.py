@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that each part of the sources includes only headers of itself and of lower parts, that external libraries are
-used only in the permitted folders, that kinds of steps are told apart in one place, and that limits of passes stand in one
-table.
+used only in the permitted folders, that kinds of steps are told apart in one place, that limits of passes stand in one
+table, and that no public function has several bool parameters.
 
 Usage: check.py CHECKOUT
 """
@@ -80,6 +80,9 @@ KIND_TEST = re.compile(rf"\b(get_if|holds_alternative|get)<(program::)?({KINDS})
 COSTS = "src/lowering/costs.hpp"
 CONTAINERS = {"src/lowering/by_node.hpp": "64", "src/lowering/definitions.cpp": "1000003"}
 NUMBER = re.compile(r"(?<!<< )(?<![\w.'\"])\d\d+(?![\w.'])|\bconstexpr\b[^;{(]*?= *-?[2-9]\b")
+# Of `f(x, true, false)` a reader knows nothing: several choices are named, `f(x, {.lower = true})`.
+PARAMETERS = re.compile(r"\b(\w+)\(((?:[^()]|\([^()]*\))*)\)")
+BOOL_PARAMETER = re.compile(r"(?:^|,)\s*(?:const )?bool \w+")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 
 
@@ -129,6 +132,11 @@ def check_file(root, file):
         for match in DEFINE.finditer(text):
             if not match[1].startswith("BITALE_"):
                 yield f"{file}: a public header defines {match[1]}, which is a program's name"
+    if public:
+        code = COMMENT_OR_TEXT.sub(lambda found: " " * len(found[0]), text)
+        for match in PARAMETERS.finditer(code):
+            if len(BOOL_PARAMETER.findall(match[2])) > 1:
+                yield f"{line_of(file, text, match)}: {match[1]} has several bool parameters; make a struct of options"
     if public and mine == "core" and file not in (NAMES_ALONE, f"include/{FIRST}"):
         first = INCLUDE.search(text)
         if first is None or first[2] != FIRST:

@@ -53,6 +53,25 @@ class Layering(unittest.TestCase):
             "graph must not include compile",
         )
 
+    def test_several_bool_parameters(self):
+        for file, expected in (
+            (
+                "include/bitale/graph/bad.hpp",
+                ["include/bitale/graph/bad.hpp:1: f has several bool parameters"],
+            ),
+            ("src/graph/bad.hpp", []),
+        ):
+            found = complaints(
+                files={file: "int f(int a = g(1),\n      bool b = true, const bool c = false);\n"}
+            )
+            self.assertEqual([each.split(";")[0] for each in found], expected)
+        for good in (
+            "int f(int a, bool b);",
+            "struct Options { bool a, b; };",
+            "// f(bool a, bool b)",
+        ):
+            self.assertEqual(complaints(files={"include/bitale/graph/good.hpp": good}), [])
+
     def test_names_of_programs_and_the_first_header(self):
         found = complaints(files={"include/bitale/graph/bad.hpp": "#  define X(a) a\n"})
         self.assertEqual(

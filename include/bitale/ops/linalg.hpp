@@ -80,8 +80,12 @@ struct LUFactors {
   Variable factors, pivots;
 };
 LUFactors lu_factor(const Operand& a);
-// P, L and U with a = P L U; with permute_l, P L and U; with p_indices, p, L and U with a = (L U)[p].
-Variables lu(const Operand& a, bool permute_l = false, bool p_indices = false);
+struct LUOptions {
+  bool permute_l = false;  // P L and U
+  bool p_indices = false;  // p, L and U with a = (L U)[p]
+};
+// P, L and U with a = P L U.
+Variables lu(const Operand& a, const LUOptions& options = {});
 // p with (L U)[p] = a; with `inverse`, the inverse of p: the order in which rows were picked.
 Variable pivot_to_permutation(const Operand& pivots, bool inverse = false);
 // a = z upper z^T, where upper is triangular except for 2 x 2 blocks of complex pairs. sort: which
@@ -135,10 +139,18 @@ struct SolveOptions {
 Variable solve(const Operand& a, const Operand& b, const SolveOptions& options = {});
 // The inverse. Prefer solve for a system of equations.
 Variable inv(const Operand& a);
-// x with A x = b, given the Cholesky factor of A: two triangular systems. b_ndim as above.
-Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim = 0);
-// x with A x = b, or A^T x = b, given the LU factors of A and their pivots.
-Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, bool trans = false, int b_ndim = 0);
+struct CholeskySolveOptions {
+  bool lower = true;  // which triangle of the factor is read
+  int b_ndim = 0;     // as above
+};
+// x with A x = b, given the Cholesky factor of A: two triangular systems.
+Variable cho_solve(const Operand& factor, const Operand& b, const CholeskySolveOptions& options = {});
+struct LUSolveOptions {
+  bool transposed = false;  // solve A^T x = b
+  int b_ndim = 0;           // as above
+};
+// x with A x = b, given the LU factors of A and their pivots.
+Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, const LUSolveOptions& options = {});
 // x with A x = b, for a tridiagonal A given by its diagonals, by elimination with partial pivoting. LinAlgError for a
 // singular one.
 Variable solve_tridiagonal(const Operand& lower, const Operand& d, const Operand& upper, const Operand& b,
@@ -150,8 +162,8 @@ Variable solve_banded(std::int64_t below, std::int64_t above, const Operand& ab,
 // diagonals, and pivots. They have no derivative.
 Variables tridiagonal_lu_factor(const Operand& a);
 Variables tridiagonal_lu_factor(const Operand& lower, const Operand& d, const Operand& upper);
-// x with A x = b, or A^T x = b, given the results of tridiagonal_lu_factor.
-Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, bool trans = false, int b_ndim = 0);
+// x with A x = b, given the results of tridiagonal_lu_factor.
+Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, const LUSolveOptions& options = {});
 // `x` is the solution of least norm that minimizes |a x - b|. It is computed from the singular values, of which those
 // up to rcond times the largest count as 0 (negative rcond: max(m, n) eps). `residuals` are the sums of squares of a x
 // - b, per column (for one matrix: empty where the rank is not full or there are no more rows than columns, as in

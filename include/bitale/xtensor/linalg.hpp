@@ -59,8 +59,8 @@ struct OrthogonalFactors {
 OrthogonalFactors qr(const XOperand& x, const CoreDims& dims, const Dim& mode = "mode");
 // p(row, pivot), l(pivot, mode) and u(mode, column). With permute_l: their product p l (row, mode), and u. With
 // p_indices p(row) are positions along `pivot`, so that l.isel(pivot=p) is p l.
-XVariables lu(const XOperand& x, const CoreDims& dims, bool permute_l = false, bool p_indices = false,
-              const Dim& pivot = "pivot", const Dim& mode = "mode");
+XVariables lu(const XOperand& x, const CoreDims& dims, const LUOptions& options = {}, const Dim& pivot = "pivot",
+              const Dim& mode = "mode");
 // Both triangles in one matrix with the dimensions of x, and pivots along the rows.
 struct LUFactors {
   XVariable factors, pivots;
@@ -88,11 +88,15 @@ GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& di
 // the solution has the former. A third name is that of the columns of `b`, which the matrices lack.
 XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a = Assume::General,
                 bool lower = false);
-XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims& dims, bool lower = false,
-                           bool unit_diagonal = false);
+struct SolveTriangularOptions {
+  bool lower = false;          // which triangle of a is read
+  bool unit_diagonal = false;  // the diagonal of a is ones, and not read
+};
+XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims& dims,
+                           const SolveTriangularOptions& options = {});
 // Given factors, whose rows and columns are the first two names, in this order. `b` has one of them, and the solution
 // the other. The pivots have one dimension of their own, that of rows.
-XVariable cho_solve(const XOperand& factor, bool lower, const XOperand& b, const CoreDims& dims);
+XVariable cho_solve(const XOperand& factor, const XOperand& b, const CoreDims& dims, bool lower = true);
 XVariable lu_solve(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,
                    bool trans = false);
 // x(column) with the least norm that minimizes |a x - b| for a(row, column) and b(row); a third name is that of the

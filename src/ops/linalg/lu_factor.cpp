@@ -249,23 +249,23 @@ LUParts lu_parts(const Variable& a) {
 
 }  // namespace
 
-Variables lu(const Operand& a, bool permute_l, bool p_indices) {
+Variables lu(const Operand& a, const LUOptions& options) {
   const LocationScope here(a.where);
   const auto [lower, upper, order] = lu_parts(require_matrices("lu", a));
-  if (p_indices && !permute_l) return {cast(order, DType::Int32), lower, upper};
+  if (options.p_indices && !options.permute_l) return {cast(order, DType::Int32), lower, upper};
   // P[i, order[i]] = 1: row i of A is row order[i] of L U.
   const Variable rows = length_of(order, order.ndim() - 1);
   const Variable ones_there = eq(expand_dims(order, order.ndim()), arange(rows));
   const Variable p = cast(ones_there, component_dtype(lower.dtype()));
-  if (permute_l) return {matmul(p, lower), upper};
+  if (options.permute_l) return {matmul(p, lower), upper};
   return {p, lower, upper};
 }
 
-Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, bool trans, int b_ndim) {
+Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, const LUSolveOptions& options) {
   const LocationScope here(factors.where);
   const CallScope call("lu_solve");
   const Variable both = required_square("lu_solve", require_matrices("lu_solve", factors));
-  const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
+  const int core = options.b_ndim ? options.b_ndim : std::min(b.ndim(), 2);
   if (b.ndim() < core || core < 1)
     throw ShapeError(cat("lu_solve: expected b to be a vector or a matrix, got ", b.variable.str(), " with ", b.ndim(),
                          " dimensions"));
@@ -275,10 +275,10 @@ Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& 
   // A = P L U; P is applied as a matrix, which works for batches of any kind.
   const Variable order = pivot_to_permutation(pivots, false), rows = length_of(order, order.ndim() - 1);
   const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(both.dtype()));
-  const SolveTriangularOptions lower{.lower = true, .trans = trans, .unit_diagonal = true, .b_ndim = 2};
-  const SolveTriangularOptions upper{.lower = false, .trans = trans, .b_ndim = 2};
+  const SolveTriangularOptions lower{.lower = true, .trans = options.transposed, .unit_diagonal = true, .b_ndim = 2};
+  const SolveTriangularOptions upper{.lower = false, .trans = options.transposed, .b_ndim = 2};
   Variable out;
-  if (trans)
+  if (options.transposed)
     out = matmul(p, solve_triangular(both, solve_triangular(both, columns, upper), lower));
   else
     out = solve_triangular(both, solve_triangular(both, matmul(t(p), columns), lower), upper);

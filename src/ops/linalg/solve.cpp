@@ -160,7 +160,7 @@ Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions&
   if (kind == Assume::Hermitian) return general(hermitian(required_square("solve", a), options.lower));
   if (kind == Assume::PositiveDefinite) {  // its transpose is the conjugate, with the conjugate factor
     const Variable factor = cholesky(a, options.lower, options.on_error);
-    return cho_solve(options.transposed ? conj(factor) : factor, options.lower, b, b_ndim);
+    return cho_solve(options.transposed ? conj(factor) : factor, b, {.lower = options.lower, .b_ndim = b_ndim});
   }
   const int width = kind == Assume::Diagonal ? 0 : 1;
   const Variable matrix = kind == Assume::Banded ? a : triu(tril(a, width), -width);

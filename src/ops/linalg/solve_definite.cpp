@@ -76,7 +76,8 @@ class SolveDefinite final : public MatrixOp, public Expansion, public EmitsTenso
  private:
   const char* who() const override { return "solve"; }
   Variable solution(const Variable& a, const Variable& b) const {
-    return cho_solve(cholesky(a, lower, on_error == "nan" ? OnError::Nan : OnError::Raise), lower, b, b_ndim);
+    return cho_solve(cholesky(a, lower, on_error == "nan" ? OnError::Nan : OnError::Raise), b,
+                     {.lower = lower, .b_ndim = b_ndim});
   }
   Variable solved(const Variable& a, const Variable& b) const {
     return (*make_ref<SolveDefinite>(lower, b_ndim, on_error))({a, b});

@@ -189,20 +189,19 @@ Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangu
       inputs);
 }
 
-Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim) {
+Variable cho_solve(const Operand& factor, const Operand& b, const CholeskySolveOptions& options) {
   const LocationScope here(factor.where);
   const CallScope call("cho_solve");
+  const bool lower = options.lower;
+  const int core = core_ndim(options.b_ndim, b.variable);
   if (any_complex({factor.variable, b.variable})) {
-    const int core = core_ndim(b_ndim, b.variable);
     const auto solved = [&](const Variable& right, int trans) {
       return complex_solve_triangular(factor.variable, right, {.lower = lower, .trans = trans}, core);
     };
     return solved(solved(b.variable, lower ? 0 : 2), lower ? 2 : 0);
   }
-  SolveTriangularOptions options{.lower = lower, .trans = !lower, .b_ndim = core_ndim(b_ndim, b.variable)};
-  const Variable half = solve_triangular(factor, b, options);
-  options.trans = lower;
-  return solve_triangular(factor, half, options);
+  const Variable half = solve_triangular(factor, b, {.lower = lower, .trans = !lower, .b_ndim = core});
+  return solve_triangular(factor, half, {.lower = lower, .trans = lower, .b_ndim = core});
 }
 
 }  // namespace bitale

@@ -318,7 +318,7 @@ Variables tridiagonal_lu_factor(const Operand& lower, const Operand& d, const Op
   return out;
 }
 
-Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, bool trans, int b_ndim) {
+Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, const LUSolveOptions& options) {
   const LocationScope here(b.where);
   if (factors.size() != 5)
     throw ValueError(cat("tridiagonal_lu_solve: expected the five outputs of tridiagonal_lu_factor, got ",
@@ -326,7 +326,7 @@ Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& 
   for (const auto& each : factors)
     if (each.ndim() < 1) throw ShapeError("tridiagonal_lu_solve: expected vectors, or batches of them");
   if (b.ndim() < 1) throw ShapeError("tridiagonal_lu_solve: expected b to be a vector or a matrix");
-  const int core = core_ndim(b_ndim, b.variable);
+  const int core = core_ndim(options.b_ndim, b.variable);
   const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
   Variables inputs(factors.begin(), factors.end());
   inputs.push_back(columns);
@@ -335,7 +335,7 @@ Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& 
   const bool has_pairs = is_complex(dtype);
   for (std::size_t i = 0; has_pairs && i < 6; ++i)
     if (i != 4) inputs[i] = as_pairs(cast(inputs[i], dtype));
-  const Variable made = apply_matrices(make_ref<SolveLUFactorTridiagonal>(trans, has_pairs), inputs);
+  const Variable made = apply_matrices(make_ref<SolveLUFactorTridiagonal>(options.transposed, has_pairs), inputs);
   const Variable out = has_pairs ? of_pairs(made) : made;
   return core == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out;
 }
