@@ -246,7 +246,7 @@ Any bound_vectorize(Any outputs, Any replace, int batch_axis) {
   Variables of;
   for (std::size_t i = 0; i < leaves.size(); ++i) of.push_back(require_variable(leaves[i], "vectorize_graph: outputs"));
   const Replacements by = as_replacements(replace, "vectorize_graph");
-  const Variables found = batch_axis == 0 ? vectorize_graph(of, by) : batched_graph(of, by, BatchAxis::last);
+  const Variables found = vectorize_graph(of, by, batch_axis == 0 ? BatchAxis::first : BatchAxis::last);
   return form.build([&](std::size_t i) { return wrap(found[i]); });
 }
 

@@ -11,7 +11,6 @@
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 #include "graph/pointer_map.hpp"
-#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 
 namespace bitale {
@@ -199,8 +198,9 @@ class Walk {
       return std::nullopt;
     const Apply node = v.owner();
     Inputs inputs(*this, v);
-    if (auto found = with_node_context(node, [&] { return dependencies_of_output(node, v.index(), inputs); }))
-      return found;
+    if (const auto* stated = dynamic_cast<const StatesDependencies*>(&node.op()))
+      if (auto found = with_node_context(node, [&] { return stated->dependencies(node, v.index(), inputs); }))
+        return found;
     std::vector<ElementSets::Set> all;
     for (const Variable& each : sources)
       if (const auto& sets = visited_.at(each)) {

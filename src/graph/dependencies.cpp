@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "bitale/core/error.hpp"
@@ -26,21 +23,7 @@ std::uint64_t hash_of_elements(std::span<const std::int64_t> elements) {
   return out;
 }
 
-std::map<std::string, Dependencies, std::less<>>& declarations() {
-  static auto* const table = new std::map<std::string, Dependencies, std::less<>>;  // never destroyed
-  return *table;
-}
-
 }  // namespace
-
-RegisterDependencies::RegisterDependencies(std::string_view op, Dependencies declared) {
-  declarations().emplace(op, declared);
-}
-
-Dependencies declared_dependencies(const Op& op) {
-  const auto found = declarations().find(op.name());
-  return found == declarations().end() ? nullptr : found->second;
-}
 
 std::span<const std::int64_t> ElementSets::elements(Set set) const {
   const std::int64_t begin = bounds_[std::size_t(set)], end = bounds_[std::size_t(set) + 1];

@@ -1,13 +1,12 @@
 // Which elements of one variable the elements of other tensors depend on: the pattern of a Jacobian, found by a walk
 // over the graph. A tensor has a set for each of its elements, and ops say how the sets of their outputs follow from
-// those of their inputs (RegisterDependencies). For an op that says nothing, each element depends on everything that
+// those of their inputs (StatesDependencies). For an op that says nothing, each element depends on everything that
 // the inputs depend on.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "bitale/core/flat_table.hpp"
@@ -84,14 +83,13 @@ class InputDependencies {
                                                           std::span<const std::optional<Array>> values) = 0;
 };
 
-// The set of each element of an output, int64, of its shape, of a node of which at least one input depends on the
-// variable. nullopt: it can't be told, and each element depends on everything that the inputs depend on.
-using Dependencies = std::optional<Array> (*)(const Apply& node, int output, InputDependencies& inputs);
-
-// What the ops of a name declare, next to their definition.
-struct RegisterDependencies {
-  RegisterDependencies(std::string_view op, Dependencies declared);
+// Interface of ops that say how dependencies pass through them.
+class StatesDependencies {
+ public:
+  virtual ~StatesDependencies() = default;
+  // The set of each element of an output, int64, of its shape, of a node of which at least one input depends on the
+  // variable. nullopt: it can't be told, and each element depends on everything that the inputs depend on.
+  virtual std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const = 0;
 };
-Dependencies declared_dependencies(const Op& op);  // nullptr: nothing
 
 }  // namespace bitale

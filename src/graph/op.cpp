@@ -10,6 +10,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/range.hpp"
 #include "core/keep_loaded.hpp"
+#include "graph/batch.hpp"
 #include "graph/hash.hpp"
 
 namespace bitale {
@@ -79,7 +80,8 @@ std::vector<std::vector<bool>> Op::connection_pattern(const Apply& node) const {
   return std::vector(node.inputs().size(), std::vector(node.output_count(), true));
 }
 
-Apply Op::vectorize(const Apply&, std::span<const Variable>) const {
+Apply Op::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  if (const auto* along = dynamic_cast<const VectorizesAlong*>(this)) return along->vectorize_along({node, batched});
   throw NotImplementedError(cat(label(), " has no vectorize: it can't take batches of inputs"));
 }
 

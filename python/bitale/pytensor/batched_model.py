@@ -19,10 +19,11 @@ class BatchedModel:
 
     chains: int | None
     graph: ModelGraph
-    function: bt.Function  # of points in columns if `in_columns`, else in rows; so is `density`
+    function: (
+        bt.Function
+    )  # of points in columns, so that each vector of the processor holds several; so is `density`
     density: bt.Function
     expand: bt.Function
-    in_columns: bool
 
     @property
     def size(self) -> int:
@@ -32,7 +33,7 @@ class BatchedModel:
     def __call__(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
         """The log density of each point, and its gradient. TypeError where `points` is not a matrix of numbers of shape (chains, size)."""
         values, gradients = self.function(self._arranged(points))
-        return values, gradients.T if self.in_columns else gradients
+        return values, gradients.T
 
     def logp(self, points: Any) -> np.ndarray:
         """The log density of each point."""
@@ -40,8 +41,6 @@ class BatchedModel:
         return values
 
     def _arranged(self, points: Any) -> Any:
-        if not self.in_columns:
-            return points
         points = np.asarray(points)
         if (
             points.ndim != 2
@@ -102,42 +101,18 @@ def batched(
     with nothing_else_compiles():
         graph = model_graph(model, initial_values(model, initial_points, jitter_rvs), var_names)
     count = None if chains is None else int(chains)
-    values, gradients, points, in_columns = _at_many_points(graph, count)
+    points = pt.tensor("points", dtype="float64", shape=(graph.free.size, count))
+    values = bt.vectorize_graph(graph.log_density, {graph.point: points}, batch_axis=-1)
+    gradients = bt.grad(values.sum(), points)  # of each value, as no other depends on its point
     any_number = pt.tensor("points", dtype="float64", shape=(None, graph.free.size))
     expanded = bt.vectorize_graph(graph.expanded, {graph.point: any_number})
     options: dict[str, Any] = {"on_unused_input": "ignore"}
     # In lanes, sums take their terms in another order anyway, so that products with reciprocals change no more.
-    mode = (
-        bt.get_mode(None).including("reciprocal_of_row").excluding("times_reciprocal")
-        if in_columns
-        else None
-    )
+    mode = bt.get_mode(None).including("reciprocal_of_row").excluding("times_reciprocal")
     return BatchedModel(
         chains,
         graph,
         bt.function([points], [values, gradients], mode=mode, **options),
         bt.function([points], values, mode=mode, **options),
         bt.function([any_number], expanded, **options),
-        in_columns,
     )
-
-
-def _at_many_points(
-    graph: ModelGraph, count: int | None
-) -> tuple[bt.Variable, bt.Variable, bt.Variable, bool]:
-    """Log densities, gradients and points. Points are columns, so that each vector of the processor holds several, except in models with
-    decompositions of matrices."""
-    size, in_columns = graph.free.size, True
-    try:
-        points = pt.tensor("points", dtype="float64", shape=(size, count))
-        values = bt.vectorize_graph(graph.log_density, {graph.point: points}, batch_axis=-1)
-    except NotImplementedError:
-        in_columns = False
-        points = pt.tensor("points", dtype="float64", shape=(count, size))
-        values = bt.vectorize_graph(graph.log_density, {graph.point: points})
-    return (
-        values,
-        bt.grad(values.sum(), points),
-        points,
-        in_columns,
-    )  # a gradient of each value, as no other depends on its point

@@ -194,7 +194,6 @@ replace (mapping): Inputs and variables of the same type with additional leading
 batch_axis (int): With -1, the batch dimension is the last one. Small computations with sums and indices then process several elements of a batch at once.
 -> Variable or list of Variable: New expressions, with the batch dimensions first or last.
 ! ValueError: for another `batch_axis`, or batches of several dimensions with -1.
-! NotImplementedError: with -1, for decompositions and other ops that need the elements of each value side by side.
 ~ clone_replace, vectorize
 
 = function

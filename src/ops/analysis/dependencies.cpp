@@ -134,10 +134,9 @@ Array dependencies_of_sum(InputDependencies& inputs, const Array& targets) {
   return out;
 }
 
-std::optional<Array> dependencies_of_output(const Apply& node, int output, InputDependencies& inputs) {
+std::optional<Array> MovesElements::dependencies(const Apply& node, int, InputDependencies& inputs) const {
   static constexpr int first[] = {0};
-  if (const Dependencies declared = declared_dependencies(node.op())) return declared(node, output, inputs);
-  return dynamic_cast<const MovesElements*>(&node.op()) ? moved_dependencies(node, inputs, first) : std::nullopt;
+  return moved_dependencies(node, inputs, first);
 }
 
 }  // namespace bitale

@@ -5,10 +5,6 @@
 
 namespace bitale {
 
-// The sets of an output's elements, as its op declares them, or as it follows from the op's moving elements
-// (MovesElements in support_masks.hpp). nullopt: it can't be told.
-std::optional<Array> dependencies_of_output(const Apply& node, int output, InputDependencies& inputs);
-
 // Of an op whose output consists of elements of the inputs `moved`: the op itself, applied to the numbers of their
 // sets. nullopt unless the values of the other inputs are known.
 std::optional<Array> moved_dependencies(const Apply& node, InputDependencies& inputs, std::span<const int> moved);

@@ -328,56 +328,69 @@ Variable with_static_shape_of(const Variable& x, const Variable& g) {
   return specify_shape(g, known);
 }
 
-int batch_ndim(const Apply& node, std::span<const Variable> batched, int input) {
-  return batched[std::size_t(input)].ndim() - node.input(input).ndim();
+namespace {
+
+// Where the batch dimensions of an input are.
+int batch_position(const Batch& batch, int input) {
+  return batch.axis == BatchAxis::first ? 0 : batch.node.input(input).ndim();
 }
 
-int common_batch_ndim(const Apply& node, std::span<const Variable> batched) {
-  int most = 0;
-  for (int i = 0; i < int(batched.size()); ++i) {
-    const int gained = batch_ndim(node, batched, i);
-    if (gained == 0) continue;
-    if (most != 0 && gained != most)
-      throw NotImplementedError(
-          cat(node.op().label(), ": vectorize over inputs that gained ", most, " and ", gained, " dimensions"));
-    most = gained;
-  }
-  return most;
-}
+}  // namespace
 
-Shape batch_lengths(const Apply& node, std::span<const Variable> batched) {
-  const int count = common_batch_ndim(node, batched);
+Shape batch_lengths(const Batch& batch) {
   Shape out;
   // A batch dimension may have length 1 in one input and be longer in another: a known length other than 1 takes
   // precedence.
-  for (int axis = 0; axis < count; ++axis) {
+  for (int axis = 0; axis < batch.ndim(); ++axis) {
     Variable length;
-    for (int i = 0; i < int(batched.size()); ++i) {
-      if (batch_ndim(node, batched, i) == 0) continue;
-      const Variable& input = batched[std::size_t(i)];
-      if (!length.defined() || known_integer(length) == 1) length = length_of(input, axis);
+    for (int i = 0; i < int(batch.inputs.size()); ++i) {
+      if (batch.ndim(i) == 0) continue;
+      if (!length.defined() || known_integer(length) == 1)
+        length = length_of(batch.inputs[std::size_t(i)], batch_position(batch, i) + axis);
     }
     out.push_back(length);
   }
   return out;
 }
 
-Variable with_batch(const Apply& node, std::span<const Variable> batched, int input, int core_ndim) {
-  const int gained = batch_ndim(node, batched, input), count = common_batch_ndim(node, batched);
-  const Variable& x = batched[std::size_t(input)];
-  std::vector<int> order;
-  for (int i = 0; i < gained; ++i) order.push_back(i);
-  for (int i = gained; i < count; ++i) order.push_back(new_axis);
-  for (int i = node.input(input).ndim(); i < core_ndim; ++i) order.push_back(new_axis);
-  for (int i = gained; i < x.ndim(); ++i) order.push_back(i);
-  const Variable aligned = dimshuffle(x, order);
-  Shape shape = batch_lengths(node, batched);
+Variables with_batch_lengths(const Batch& batch, const Variables& own) {
+  Variables out = batch_lengths(batch);
+  out.insert(batch.axis == BatchAxis::first ? out.end() : out.begin(), own.begin(), own.end());
+  return out;
+}
+
+namespace {
+
+// Input i with a dimension for each of the batch, of length 1 where it was not batched.
+Variable with_batch_dims(const Batch& batch, int input, int core_ndim) {
+  const int gained = batch.ndim(input), count = batch.ndim(), core = batch.node.input(input).ndim();
+  const int at = batch_position(batch, input), own = batch.axis == BatchAxis::first ? gained : 0;
+  std::vector<int> many, order(std::size_t(std::max(core_ndim - core, 0)), new_axis);
+  for (int i = 0; i < count; ++i) many.push_back(i < gained ? at + i : new_axis);
+  for (int i = 0; i < core; ++i) order.push_back(own + i);
+  order.insert(batch.axis == BatchAxis::first ? order.begin() : order.end(), many.begin(), many.end());
+  return dimshuffle(batch.inputs[std::size_t(input)], order);
+}
+
+}  // namespace
+
+Variable broadcast_in_batch(const Batch& batch, int input, int core_ndim) {
+  const bool as_it_is = batch.axis == BatchAxis::first && batch.ndim(input) == 0;
+  return as_it_is ? batch.inputs[std::size_t(input)] : with_batch_dims(batch, input, core_ndim);
+}
+
+Variable with_batch(const Batch& batch, int input, int core_ndim) {
+  const Variable aligned = with_batch_dims(batch, input, core_ndim);
+  const int count = batch.ndim(), core = aligned.ndim() - count;
+  const int first = batch.axis == BatchAxis::first ? 0 : core;
+  const Shape lengths = batch_lengths(batch);
   bool repeats = false;
   for (int axis = 0; axis < count; ++axis)
-    repeats |= aligned.static_shape()[std::size_t(axis)] == 1 && known_integer(shape[std::size_t(axis)]) != 1;
+    repeats |= aligned.static_shape()[std::size_t(first + axis)] == 1 && known_integer(lengths[std::size_t(axis)]) != 1;
   if (!repeats) return aligned;
-  for (int axis = count; axis < aligned.ndim(); ++axis) shape.push_back(length_of(aligned, axis));
-  return alloc(aligned, shape);
+  Variables own;
+  for (int axis = batch.before(); axis < batch.before() + core; ++axis) own.push_back(length_of(aligned, axis));
+  return alloc(aligned, with_batch_lengths(batch, own));
 }
 
 }  // namespace bitale

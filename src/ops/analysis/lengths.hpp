@@ -10,6 +10,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
 
 namespace bitale {
 
@@ -62,14 +63,14 @@ Variables no_gradients(const Apply& node);
 std::vector<std::vector<bool>> connect_first(const Apply& node, std::size_t connected);
 // g with the static lengths of x: for a gradient of x or a part of it, whose lengths are known to be those of x.
 Variable with_static_shape_of(const Variable& x, const Variable& g);
-// The number of dimensions that a batched input has gained.
-int batch_ndim(const Apply& node, std::span<const Variable> batched, int input);
-// The largest batch_ndim of the inputs. NotImplementedError when two inputs have gained different non-zero numbers.
-int common_batch_ndim(const Apply& node, std::span<const Variable> batched);
 // Lengths of the batch dimensions, from the first input that has them.
-Shape batch_lengths(const Apply& node, std::span<const Variable> batched);
-// Input i with all batch dimensions: repeated if it was not batched, and with dimensions of length 1 inserted after the
-// batch dimensions up to core_ndim core dimensions.
-Variable with_batch(const Apply& node, std::span<const Variable> batched, int input, int core_ndim);
+Shape batch_lengths(const Batch& batch);
+// The lengths of a batch of tensors with these lengths.
+Variables with_batch_lengths(const Batch& batch, const Variables& own);
+// Input i such that it broadcasts with those that are batches. One that is a batch gets dimensions of length 1 between
+// those of the batch and its own ones, up to core_ndim core dimensions.
+Variable broadcast_in_batch(const Batch& batch, int input, int core_ndim = 0);
+// Input i with all batch dimensions and at least core_ndim core dimensions: repeated if it was not batched.
+Variable with_batch(const Batch& batch, int input, int core_ndim = 0);
 
 }  // namespace bitale

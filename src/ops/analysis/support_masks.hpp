@@ -2,6 +2,7 @@
 // its support.
 #pragma once
 
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 
 namespace bitale {
@@ -18,10 +19,11 @@ Support moved_support(const Apply& node, std::span<const Support> inputs, std::s
 // without being computed.
 Support support_of_sum(const Support& support, const std::vector<int>& axes);
 // Base of ops whose output consists of elements of the first input: views, gathers and repetitions.
-class MovesElements : public StatesSupport {
+class MovesElements : public StatesSupport, public StatesDependencies {
  public:
   std::vector<int> support_carriers(const Apply&, int) const override { return {0}; }
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
 };
 // The mask as a bool tensor of the shape of `like`.
 Variable full_mask(const Support& support, const Variable& like);

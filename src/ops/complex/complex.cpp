@@ -128,8 +128,8 @@ Variables Complex::pushforward(const Apply& node, std::span<const Variable> t) c
 }
 
 Apply Complex::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const Variable parts[] = {with_batch(node, batched, 0, node.input(0).ndim()),
-                            with_batch(node, batched, 1, node.input(1).ndim())};
+  const Variable parts[] = {with_batch({node, batched}, 0, node.input(0).ndim()),
+                            with_batch({node, batched}, 1, node.input(1).ndim())};
   return make_node(parts);
 }
 

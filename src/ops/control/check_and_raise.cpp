@@ -10,7 +10,6 @@
 #include "bitale/ops/registry.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -110,33 +109,19 @@ Variables CheckAndRaise::pullback(const Apply& node, std::span<const Variable> c
 
 Variables CheckAndRaise::pushforward(const Apply&, std::span<const Variable> tangents) const { return {tangents[0]}; }
 
-namespace {
-
-std::optional<Array> check_and_raise_dependencies(const Apply&, int, InputDependencies& inputs) { return inputs.of(0); }
-const RegisterDependencies register_check_and_raise_dependencies("CheckAndRaise", check_and_raise_dependencies);
-
-}  // namespace
+std::optional<Array> CheckAndRaise::dependencies(const Apply&, int, InputDependencies& inputs) const {
+  return inputs.of(0);
+}
 
 std::vector<std::vector<bool>> CheckAndRaise::connection_pattern(const Apply& node) const {
   return connect_first(node, 1);
 }
 
-Apply CheckAndRaise::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  Variables inputs{with_batch(node, batched, 0, node.input(0).ndim())};
-  for (auto& condition : batched.subspan(1)) inputs.push_back(condition.ndim() == 0 ? condition : all(condition));
+Apply CheckAndRaise::vectorize_along(const Batch& batch) const {
+  Variables inputs{with_batch(batch, 0)};
+  for (auto& condition : batch.inputs.subspan(1)) inputs.push_back(condition.ndim() == 0 ? condition : all(condition));
   return make_node(inputs);
 }
-
-namespace {
-
-Variables checked_batch(const Batched& b) {
-  Variables inputs{b.repeated(0)};
-  for (std::size_t i = 1; i < b.inputs.size(); ++i) inputs.push_back(b.has(i) ? all(b.inputs[i]) : b.inputs[i]);
-  return b.node.op().make_node(inputs).outputs();
-}
-const RegisterBatchLast check_and_raise_batch_last(typeid(CheckAndRaise), checked_batch);
-
-}  // namespace
 
 std::vector<int> CheckAndRaise::view_of(const Apply&, int) const { return {0}; }
 

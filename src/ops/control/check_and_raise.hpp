@@ -3,13 +3,19 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/own_error.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: x, then conditions, which are 0-d bools.
-class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public EmitsTensors {
+class CheckAndRaise final : public OpOf<CheckAndRaise>,
+                            public OwnError,
+                            public StatesDependencies,
+                            public VectorizesAlong,
+                            public EmitsTensors {
  public:
   CheckAndRaise(std::string exc_type, std::string msg) : exc_type(std::move(exc_type)), msg(std::move(msg)) {}
 
@@ -34,7 +40,8 @@ class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public 
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
   bool may_fold(const Apply&) const override { return false; }  // the call must fail, not its compilation
 };

@@ -182,10 +182,10 @@ std::vector<std::vector<bool>> IfElse::connection_pattern(const Apply& node) con
 
 // With a condition per element of the batch, both sides are computed.
 Apply IfElse::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = common_batch_ndim(node, batched);
+  const int gained = Batch{node, batched}.ndim();
   Variables inputs{batched[0]};
-  for (int i = 1; i < int(batched.size()); ++i) inputs.push_back(with_batch(node, batched, i, node.input(i).ndim()));
-  if (batch_ndim(node, batched, 0) == 0) return make_node(inputs);
+  for (int i = 1; i < int(batched.size()); ++i) inputs.push_back(with_batch({node, batched}, i, node.input(i).ndim()));
+  if (Batch{node, batched}.ndim(0) == 0) return make_node(inputs);
   if (n_outs != 1) throw NotImplementedError("IfElse: vectorize over the condition, of several outputs");
   Variable condition = batched[0];
   for (int axis = 0; axis < node.output().ndim(); ++axis) condition = expand_dims(condition, gained + axis);

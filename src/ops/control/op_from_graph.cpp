@@ -397,14 +397,14 @@ Apply OpFromGraph::vectorize(const Apply& node, std::span<const Variable> batche
   bool any_override = options_.pullback || options_.pushforward;
   Variables inputs(batched.begin(), batched.end());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    is_batch.push_back(batch_ndim(node, batched, int(i)) > 0);
+    is_batch.push_back(Batch{node, batched}.ndim(int(i)) > 0);
     leaves.push_back(is_batch.back() ? batch_leaf(graph_->inputs()[i], inputs[i])
                                      : Variable(graph_->inputs()[i].type(), graph_->inputs()[i].name()));
     batches.emplace_back(graph_->inputs()[i], leaves.back());
   }
   Variables outputs = calculus().vectorize(graph_->outputs(), batches);
   // Outputs that depend on no batch are repeated: each output must have all batch dimensions.
-  const int gained = common_batch_ndim(node, batched);
+  const int gained = Batch{node, batched}.ndim();
   Shape lengths;
   for (std::size_t i = 0; i < leaves.size() && lengths.empty(); ++i)
     if (leaves[i].ndim() - node.inputs()[i].ndim() == gained && gained > 0)

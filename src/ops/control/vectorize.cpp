@@ -1,6 +1,6 @@
 // vectorize_graph: the same computation for a batch of inputs. Each op defines its behaviour for batches. Where one has
 // none, because its results would differ in shape within the graph, the whole computation is a loop over the batch.
-// Batches are along leading dimensions; along the last one, ops have forms of their own (batch_last.hpp).
+// The dimensions of a batch are before those of its elements, or behind them.
 #include <algorithm>
 #include <cctype>
 
@@ -9,12 +9,13 @@
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/vectorize.hpp"
+#include "graph/batch.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/lazy.hpp"
 #include "graph/line_scope.hpp"
 #include "graph/optional_outputs.hpp"
+#include "graph/steps_made.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/control/batched_graph.hpp"
 #include "ops/control/captures.hpp"
 #include "ops/control/guarded.hpp"
@@ -42,13 +43,24 @@ int gained(const Variable& before, const Variable& after) {
   return as_tensor(before.type()) && as_tensor(after.type()) ? after.ndim() - before.ndim() : 0;
 }
 
-Variables batched_outputs(const Apply& node, const Variables& inputs, BatchAxis axis) {
-  bool any_batch = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) any_batch |= gained(node.inputs()[i], inputs[i]) != 0;
-  return with_node_context(node, [&] {
-    if (!any_batch) return node.with_inputs(inputs).outputs();
-    return axis == BatchAxis::last ? with_batch_last(node, inputs) : node.op().vectorize(node, inputs).outputs();
-  });
+// The outputs of a node for batches of its inputs, with the batch dimensions on the same side.
+Variables batched_outputs(const Batch& batch) {
+  const Apply& node = batch.node;
+  const int count = batch.ndim();
+  if (count == 0) return node.with_inputs({batch.inputs.begin(), batch.inputs.end()}).outputs();
+  if (batch.axis == BatchAxis::first) return node.op().vectorize(node, batch.inputs).outputs();
+  if (const auto* along = dynamic_cast<const VectorizesAlong*>(&node.op()))
+    if (const Apply made = along->vectorize_along(batch); made.defined()) return made.outputs();
+  // Views cost nothing in another order, and the steps of a loop have their own.
+  if (node.op().view_of(node, 0).empty() && !dynamic_cast<const MakesSteps*>(&node.op()))
+    throw NotImplementedError(cat(node.op().label(), " has no form for batches along the last axis"));
+  Variables first;
+  for (int i = 0; i < int(batch.inputs.size()); ++i)
+    first.push_back(batch.ndim(i) ? moveaxis(batch.inputs[std::size_t(i)], -1, 0) : batch.inputs[std::size_t(i)]);
+  Variables outputs = node.op().vectorize(node, first).outputs();
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (gained(node.output(int(k)), outputs[k])) outputs[k] = moveaxis(outputs[k], 0, -1);
+  return outputs;
 }
 
 // The numbers of dimensions of the inputs and outputs of "(m,n),(n)->(m)".
@@ -273,7 +285,9 @@ Variables batched_graph(const Variables& outputs, const Replacements& replacemen
     require_harmless_sides(node, inputs, guarded);
     const LineScope scope(node.provenance().where);
     const FewerOutputs fewer = fewer_outputs(node, read);
-    const Variables copies = batched_outputs(fewer.node, inputs, where);
+    const Variables copies = with_node_context(fewer.node, [&] {
+      return batched_outputs({fewer.node, inputs, where});
+    });
     for (std::size_t o = 0; o < node.output_count(); ++o)
       if (fewer.outputs[o] >= 0) batched.emplace(node.output(int(o)), copies[std::size_t(fewer.outputs[o])]);
   }
@@ -293,13 +307,24 @@ Variables batched_graph(const Variables& outputs, const Replacements& replacemen
   return batched_graph(outputs, replacements, BatchAxis::first);
 }
 
-Variables vectorize_graph(const Variables& outputs, const Replacements& replacements) {
+Variables vectorize_graph(const Variables& outputs, const Replacements& replacements, BatchAxis where) {
   try {
-    return batched_graph(outputs, replacements);
+    return batched_graph(outputs, replacements, where);
   } catch (const NotImplementedError&) {
-    if (has_draws(outputs)) throw;
-    return looped_graph(outputs, replacements);
+    if (where == BatchAxis::first && has_draws(outputs)) throw;
   }
+  if (where == BatchAxis::first) return looped_graph(outputs, replacements);
+  Replacements moved = replacements;
+  for (auto& [before, after] : moved)
+    if (gained(before, after)) after = moveaxis(after, -1, 0);
+  Variables out = vectorize_graph(outputs, moved, BatchAxis::first);
+  for (std::size_t k = 0; k < out.size(); ++k)
+    if (gained(outputs[k], out[k])) out[k] = moveaxis(out[k], 0, -1);
+  return out;
+}
+
+Variables vectorize_graph(const Variables& outputs, const Replacements& replacements) {
+  return vectorize_graph(outputs, replacements, BatchAxis::first);
 }
 
 std::function<Variables(const Operands&)> vectorize(GraphFunction function, const std::string& signature) {

@@ -15,9 +15,9 @@
 #include "graph/literal.hpp"
 #include "graph/wide_literals.hpp"
 #include "ops/analysis/interval.hpp"
+#include "ops/analysis/lengths.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/complex/complex.hpp"
-#include "ops/control/batch_last.hpp"
 
 namespace bitale {
 
@@ -361,21 +361,11 @@ PartsOfOutputs Elemwise::complex_parts(const Apply& node, std::span<const Comple
   return {{out}};
 }
 
-Apply Elemwise::vectorize(const Apply&, std::span<const Variable> batched) const {
-  // Unbatched inputs are repeated over the batch by broadcasting.
-  return elemwise(scalar.name)->make_node(pad_ranks(batched));
+Apply Elemwise::vectorize_along(const Batch& batch) const {
+  Variables inputs;
+  for (int i = 0; i < int(batch.inputs.size()); ++i) inputs.push_back(broadcast_in_batch(batch, i));
+  return elemwise(scalar.name)->make_node(pad_ranks(inputs));
 }
-
-namespace {
-
-Variables elementwise_batch(const Batched& b) {
-  Variables all;
-  for (std::size_t i = 0; i < b.inputs.size(); ++i) all.push_back(b.behind(i));
-  return elemwise(static_cast<const Elemwise&>(b.node.op()).scalar.name)->make_node(pad_ranks(all)).outputs();
-}
-const RegisterBatchLast elemwise_batch_last(typeid(Elemwise), elementwise_batch);
-
-}  // namespace
 
 ScalarTypes scalar_types(const Apply& node) { return types_of(*node.op().elementwise(), node.inputs()); }
 

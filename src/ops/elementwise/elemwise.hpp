@@ -3,6 +3,8 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 #include "ops/elementwise/scalar_op.hpp"
 #include "ops/inplace.hpp"
@@ -14,6 +16,8 @@ class Elemwise final : public Op,
                        public InplaceForms,
                        public StatesStructure,
                        public StatesSupport,
+                       public StatesDependencies,
+                       public VectorizesAlong,
                        public EmitsTensors {
  public:
   explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
@@ -33,7 +37,8 @@ class Elemwise final : public Op,
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;
   ComplexForm complex_form() const override { return ComplexForm::own; }
   PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;

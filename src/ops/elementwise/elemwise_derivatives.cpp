@@ -145,10 +145,7 @@ std::vector<std::vector<bool>> Elemwise::connection_pattern(const Apply& node) c
 
 // ---- support --------------------------------------------------------------------------------------------------------
 
-namespace {
-
-std::optional<Array> elemwise_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const ScalarOp& scalar = *node.op().elementwise();
+std::optional<Array> Elemwise::dependencies(const Apply&, int, InputDependencies& inputs) const {
   std::vector<int> operands;
   for (int i = scalar.reads_shape_of_first; i < scalar.arity; ++i) operands.push_back(i);
   const std::optional<Array> condition = scalar.has_condition ? inputs.value(0) : std::nullopt;
@@ -160,9 +157,6 @@ std::optional<Array> elemwise_dependencies(const Apply& node, int, InputDependen
     if (!taken.data_as<bool>()[k]) out.mutable_data_as<std::int64_t>()[k] = others.data_as<std::int64_t>()[k];
   return out;
 }
-const RegisterDependencies register_elemwise_dependencies("Elemwise", elemwise_dependencies);
-
-}  // namespace
 
 std::vector<int> Elemwise::support_carriers(const Apply& node, int) const {
   if (touches_complex(node)) return {};

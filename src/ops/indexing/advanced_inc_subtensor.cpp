@@ -9,7 +9,6 @@
 #include "ops/analysis/range.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/indexing/advanced_index.hpp"
 #include "ops/indexing/advanced_subtensor.hpp"
 #include "ops/indexing/nonzero.hpp"
@@ -239,19 +238,12 @@ Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const V
   return pushforward_of_update(*pure(), set, node, tangents);
 }
 
-namespace {
-
-std::optional<Array> advanced_inc_subtensor_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const auto& op = dynamic_cast<const AdvancedIncSubtensor&>(node.op());
+std::optional<Array> AdvancedIncSubtensor::dependencies(const Apply& node, int, InputDependencies& inputs) const {
   static constexpr int moved[] = {0, 1};
-  if (op.set) return moved_dependencies(node, inputs, moved);
-  const std::optional<Array> targets = selected_positions(*make_ref<AdvancedSubtensor>(op.axes), node, inputs);
+  if (set) return moved_dependencies(node, inputs, moved);
+  const std::optional<Array> targets = selected_positions(*make_ref<AdvancedSubtensor>(axes), node, inputs);
   return targets ? std::optional(dependencies_of_sum(inputs, *targets)) : std::nullopt;
 }
-const RegisterDependencies register_advanced_inc_subtensor_dependencies("AdvancedIncSubtensor",
-                                                                        advanced_inc_subtensor_dependencies);
-
-}  // namespace
 
 std::vector<int> AdvancedIncSubtensor::support_carriers(const Apply&, int) const { return {0, 1}; }
 
@@ -265,28 +257,27 @@ std::vector<std::vector<bool>> AdvancedIncSubtensor::connection_pattern(const Ap
   return connect_first(node, 2);
 }
 
-Apply AdvancedIncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return pure()->make_node(batched);
-  const AdvancedBatch batch = batched_index(axes, node, batched, 2);
-  const int x_ndim = node.input(0).ndim(), index_ndim = node.input(2).ndim();
+Apply AdvancedIncSubtensor::vectorize_along(const Batch& batch) const {
+  const int gained = batch.ndim();
+  if (gained == 0) return pure()->make_node(batch.inputs);
+  const int x_ndim = batch.node.input(0).ndim(), index_ndim = batch.node.input(2).ndim();
   const int region_ndim = AdvancedIndex(axes, x_ndim, index_ndim).region_ndim();
+  const Variable x = with_batch(batch, 0), y = broadcast_in_batch(batch, 1, region_ndim);
+  if (batch.axis == BatchAxis::last) {
+    if (batch.any_from(2)) return {};
+    Variables inputs{x, y};
+    inputs.insert(inputs.end(), batch.inputs.begin() + 2, batch.inputs.end());
+    return make_ref<AdvancedIncSubtensor>(axes, set)->make_node(inputs);
+  }
+  const AdvancedBatch index = batched_index(axes, batch, 2);
   // The value has its batch dimensions first; its dimensions are permuted to the order of the batched region.
-  const auto order = region_order(axes, batch, x_ndim, index_ndim, gained);
+  const auto order = region_order(axes, index, x_ndim, index_ndim, gained);
   std::vector<int> inverse(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) inverse[std::size_t(order[k])] = int(k);
-  const Variable y = padded_to(
-      batch_ndim(node, batched, 1) == 0 ? batched[1] : with_batch(node, batched, 1, region_ndim), gained + region_ndim);
-  Variables inputs{with_batch(node, batched, 0, x_ndim), dimshuffle(y, inverse)};
-  inputs.insert(inputs.end(), batch.indices.begin(), batch.indices.end());
-  return make_ref<AdvancedIncSubtensor>(batch.axes, set)->make_node(inputs);
+  Variables inputs{x, dimshuffle(padded_to(y, gained + region_ndim), inverse)};
+  inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
+  return make_ref<AdvancedIncSubtensor>(index.axes, set)->make_node(inputs);
 }
-
-namespace {
-
-const RegisterBatchLast advanced_inc_subtensor_batch_last(typeid(AdvancedIncSubtensor), batch_of_updates);
-
-}  // namespace
 
 namespace {
 

@@ -6,6 +6,8 @@
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
 #include "bitale/ops/lowering.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 #include "ops/inplace.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -16,6 +18,8 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
                                    public InplaceForms,
                                    public StatesStructure,
                                    public StatesSupport,
+                                   public StatesDependencies,
+                                   public VectorizesAlong,
                                    public EmitsTensors {
  public:
   AdvancedIncSubtensor(std::vector<int> axes, bool set, bool inplace = false)
@@ -45,7 +49,8 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
   std::vector<int> support_carriers(const Apply& node, int output) const override;
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;

@@ -244,14 +244,13 @@ std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, co
       .region(std::vector<Expr>(x.begin(), x.end()), index_shape);
 }
 
-AdvancedBatch batched_index(const std::vector<int>& axes, const Apply& node, std::span<const Variable> batched,
-                            int first) {
-  const int gained = common_batch_ndim(node, batched);
+AdvancedBatch batched_index(const std::vector<int>& axes, const Batch& batch, int first) {
+  const int gained = batch.ndim();
   AdvancedBatch out;
-  for (int k = first; k < int(batched.size()); ++k) out.counts |= batch_ndim(node, batched, k) != 0;
+  out.counts = batch.any_from(first);
   if (out.counts) {
-    const Shape lengths = batch_lengths(node, batched);
-    const int ndim = gained + node.input(first).ndim();
+    const Shape lengths = batch_lengths(batch);
+    const int ndim = gained + batch.node.input(first).ndim();
     for (int axis = 0; axis < gained; ++axis) {
       std::vector<int> order(std::size_t(ndim), new_axis);
       order[std::size_t(axis)] = 0;
@@ -260,7 +259,7 @@ AdvancedBatch batched_index(const std::vector<int>& axes, const Apply& node, std
     }
   }
   for (int axis : axes) out.axes.push_back(axis + gained);
-  out.indices.insert(out.indices.end(), batched.begin() + first, batched.end());
+  out.indices.insert(out.indices.end(), batch.inputs.begin() + first, batch.inputs.end());
   return out;
 }
 

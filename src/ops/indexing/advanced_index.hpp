@@ -73,8 +73,7 @@ struct AdvancedBatch {
   std::vector<int> axes;
   Variables indices;
 };
-AdvancedBatch batched_index(const std::vector<int>& axes, const Apply& node, std::span<const Variable> batched,
-                            int first);
+AdvancedBatch batched_index(const std::vector<int>& axes, const Batch& batch, int first);
 // For each dimension of (batch dimensions, original region): the dimension of the batched region that it is.
 std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch& batch, int x_ndim, int index_ndim,
                               int gained);

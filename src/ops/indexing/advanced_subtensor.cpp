@@ -6,7 +6,6 @@
 #include "bitale/graph/range.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/array_loops.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/indexing/advanced_inc_subtensor.hpp"
 #include "ops/indexing/advanced_index.hpp"
 #include "ops/sample_values.hpp"
@@ -104,26 +103,19 @@ std::vector<std::vector<bool>> AdvancedSubtensor::connection_pattern(const Apply
 
 // If only x is batched, the same index is applied after the batch dimensions. If the index is batched too, each batch
 // dimension gets an index that counts along it.
-Apply AdvancedSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return make_node(batched);
-  const AdvancedBatch batch = batched_index(axes, node, batched, 1);
-  Variables inputs{batch_ndim(node, batched, 0) == 0 && !batch.counts
-                       ? batched[0]
-                       : with_batch(node, batched, 0, node.input(0).ndim())};
-  inputs.insert(inputs.end(), batch.indices.begin(), batch.indices.end());
-  const Apply gathered = make_ref<AdvancedSubtensor>(batch.axes)->make_node(inputs);
-  const int index_ndim = node.input(1).ndim();
-  const std::vector<int> order = region_order(axes, batch, node.input(0).ndim(), index_ndim, gained);
+Apply AdvancedSubtensor::vectorize_along(const Batch& batch) const {
+  const int gained = batch.ndim();
+  if (gained == 0) return make_node(batch.inputs);
+  if (batch.axis == BatchAxis::last) return batch.any_from(1) ? Apply() : make_node(batch.inputs);
+  const AdvancedBatch index = batched_index(axes, batch, 1);
+  const int x_ndim = batch.node.input(0).ndim(), index_ndim = batch.node.input(1).ndim();
+  Variables inputs{index.counts ? with_batch(batch, 0) : batch.inputs[0]};
+  inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
+  const Apply gathered = make_ref<AdvancedSubtensor>(index.axes)->make_node(inputs);
+  const std::vector<int> order = region_order(axes, index, x_ndim, index_ndim, gained);
   if (std::is_sorted(order.begin(), order.end())) return gathered;
   return dimshuffle(gathered.output(), order).owner();
 }
-
-namespace {
-
-const RegisterBatchLast advanced_subtensor_batch_last(typeid(AdvancedSubtensor), batch_as_further_dimension);
-
-}  // namespace
 
 namespace {
 

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>, public MovesElements, public EmitsTensors {
+class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>,
+                                public MovesElements,
+                                public VectorizesAlong,
+                                public EmitsTensors {
  public:
   explicit AdvancedSubtensor(std::vector<int> axes) : axes(std::move(axes)) {}
 
@@ -29,7 +33,7 @@ class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>, public MovesElem
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
 };
 
 }  // namespace bitale

@@ -113,9 +113,8 @@ Array indexed_view(const IndexPattern& pattern, const Array& x, std::span<const 
   return out;
 }
 
-std::vector<IndexItem> batched_items(const IndexPattern& pattern, const Apply& node, std::span<const Variable> batched,
-                                     int first, const Variable& x) {
-  const int gained = common_batch_ndim(node, batched);
+std::vector<IndexItem> batched_items(const IndexPattern& pattern, const Batch& batch, int first, const Variable& x) {
+  const int gained = batch.ndim();
   std::vector<IndexItem> items;
   for (int axis = 0; axis < gained; ++axis) {
     std::vector<int> order(std::size_t(gained), new_axis);
@@ -126,12 +125,12 @@ std::vector<IndexItem> batched_items(const IndexPattern& pattern, const Apply& n
   for (auto& dim : pattern.dims()) {
     auto take = [&](bool present) -> std::optional<Operand> {
       if (!present) return {};
-      if (batch_ndim(node, batched, next) != 0)
-        throw NotImplementedError(cat(node.op().label(), ": vectorize over the bounds of a slice"));
-      return Operand(batched[std::size_t(next++)]);
+      if (batch.ndim(next) != 0)
+        throw NotImplementedError(cat(batch.node.op().label(), ": vectorize over the bounds of a slice"));
+      return Operand(batch.inputs[std::size_t(next++)]);
     };
     if (dim.integer) {
-      items.push_back(batched[std::size_t(next++)]);
+      items.push_back(batch.inputs[std::size_t(next++)]);
     } else {
       auto start = take(dim.start), stop = take(dim.stop), step = take(dim.step);
       items.push_back(Slice{start, stop, step});

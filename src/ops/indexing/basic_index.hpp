@@ -28,8 +28,7 @@ Array indexed_view(const IndexPattern& pattern, const Array& x, std::span<const 
 
 // The index of a batch of tensors x (batch dimensions in front) when integers of the index are batched themselves: each
 // batch dimension gets an index that counts along it. The result then has the batch dimensions first.
-std::vector<IndexItem> batched_items(const IndexPattern& pattern, const Apply& node, std::span<const Variable> batched,
-                                     int first, const Variable& x);
+std::vector<IndexItem> batched_items(const IndexPattern& pattern, const Batch& batch, int first, const Variable& x);
 
 // The selection in native code. Index inputs of the node start at `first`.
 class BasicSelection {

@@ -89,7 +89,7 @@ std::vector<std::vector<bool>> CheckMask::connection_pattern(const Apply& node) 
 Apply CheckMask::vectorize(const Apply& node, std::span<const Variable> batched) const {
   Variables inputs(batched.begin(), batched.end());
   for (int k = 1; k < int(batched.size()); ++k) {
-    if (batch_ndim(node, batched, k) == 0) continue;
+    if (Batch{node, batched}.ndim(k) == 0) continue;
     // A batched length is accepted if it is an Alloc: then it is the same length for the whole batch.
     if (!dynamic_cast<const Alloc*>(batched[std::size_t(k)].owner_op()))
       throw NotImplementedError("CheckMask: vectorize over the lengths");

@@ -4,7 +4,6 @@
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/indexing/basic_index.hpp"
 #include "ops/indexing/subtensor.hpp"
 #include "ops/indexing/update_value.hpp"
@@ -84,18 +83,12 @@ Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable>
   return pushforward_of_update(*pure(), set, node, tangents);
 }
 
-namespace {
-
-std::optional<Array> inc_subtensor_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const auto& op = dynamic_cast<const IncSubtensor&>(node.op());
+std::optional<Array> IncSubtensor::dependencies(const Apply& node, int, InputDependencies& inputs) const {
   static constexpr int moved[] = {0, 1};
-  if (op.set) return moved_dependencies(node, inputs, moved);
-  const std::optional<Array> targets = selected_positions(*make_ref<Subtensor>(op.pattern), node, inputs);
+  if (set) return moved_dependencies(node, inputs, moved);
+  const std::optional<Array> targets = selected_positions(*make_ref<Subtensor>(pattern), node, inputs);
   return targets ? std::optional(dependencies_of_sum(inputs, *targets)) : std::nullopt;
 }
-const RegisterDependencies register_inc_subtensor_dependencies("IncSubtensor", inc_subtensor_dependencies);
-
-}  // namespace
 
 std::vector<int> IncSubtensor::support_carriers(const Apply&, int) const { return {0, 1}; }
 
@@ -111,28 +104,19 @@ std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& nod
 
 // The same index after the batch dimensions. Batched integer indices become a scatter, in which each batch dimension
 // has an index that counts along it.
-Apply IncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return pure()->make_node(batched);
-  const int region_ndim = node.input(0).ndim() - pattern.dropped_count();
-  const Variable x = with_batch(node, batched, 0, node.input(0).ndim());
-  const Variable y = batch_ndim(node, batched, 1) == 0 ? batched[1] : with_batch(node, batched, 1, region_ndim);
-  bool indices_batched = false;
-  for (int k = 2; k < int(batched.size()); ++k) indices_batched |= batch_ndim(node, batched, k) != 0;
-  if (indices_batched) {
-    const auto items = batched_items(pattern, node, batched, 2, x);
+Apply IncSubtensor::vectorize_along(const Batch& batch) const {
+  if (batch.ndim() == 0) return pure()->make_node(batch.inputs);
+  const int region_ndim = batch.node.input(0).ndim() - pattern.dropped_count();
+  const Variable x = with_batch(batch, 0), y = broadcast_in_batch(batch, 1, region_ndim);
+  if (batch.any_from(2)) {
+    if (batch.axis == BatchAxis::last) return {};
+    const auto items = batched_items(pattern, batch, 2, x);
     return (set ? set_subtensor(x, items, y) : inc_subtensor(x, items, y)).owner();
   }
   Variables inputs{x, y};
-  inputs.insert(inputs.end(), batched.begin() + 2, batched.end());
-  return make_ref<IncSubtensor>(pattern.behind(gained), set)->make_node(inputs);
+  inputs.insert(inputs.end(), batch.inputs.begin() + 2, batch.inputs.end());
+  return make_ref<IncSubtensor>(pattern.behind(batch.before()), set)->make_node(inputs);
 }
-
-namespace {
-
-const RegisterBatchLast inc_subtensor_batch_last(typeid(IncSubtensor), batch_of_updates);
-
-}  // namespace
 
 namespace {
 

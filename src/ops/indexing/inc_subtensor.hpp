@@ -3,6 +3,8 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 #include "ops/indexing/index_pattern.hpp"
 #include "ops/inplace.hpp"
@@ -10,7 +12,12 @@
 
 namespace bitale {
 
-class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms, public StatesSupport, public EmitsTensors {
+class IncSubtensor final : public OpOf<IncSubtensor>,
+                           public InplaceForms,
+                           public StatesSupport,
+                           public StatesDependencies,
+                           public VectorizesAlong,
+                           public EmitsTensors {
  public:
   IncSubtensor(IndexPattern pattern, bool set, bool inplace = false)
       : pattern(std::move(pattern)), set(set), inplace(inplace) {}
@@ -40,7 +47,8 @@ class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms, publi
   std::vector<int> support_carriers(const Apply& node, int output) const override;
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 

@@ -115,9 +115,7 @@ void SegmentSum::perform(const Apply&, std::span<const Array> in, std::span<Arra
   });
 }
 
-namespace {
-
-std::optional<Array> segment_sum_dependencies(const Apply&, int, InputDependencies& inputs) {
+std::optional<Array> SegmentSum::dependencies(const Apply&, int, InputDependencies& inputs) const {
   const std::optional<Array> given = inputs.value(1);
   if (!given) return std::nullopt;
   const Array x = *inputs.of(0), bounds = given->astype(DType::Int64).contiguous();
@@ -135,9 +133,6 @@ std::optional<Array> segment_sum_dependencies(const Apply&, int, InputDependenci
   }
   return out;
 }
-const RegisterDependencies register_segment_sum_dependencies("SegmentSum", segment_sum_dependencies);
-
-}  // namespace
 
 bool SegmentSum::emit(Lowering& to, const Apply& node) const {
   const DType dtype = node.input(0).dtype();
@@ -224,9 +219,9 @@ Variables SegmentSum::pushforward(const Apply& node, std::span<const Variable> t
 // The batch dimensions come behind the first, along which the sums are; batched bounds would have parts of different
 // lengths in each matrix of the batch, which the loop over one vector of bounds can't express.
 Apply SegmentSum::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  if (batch_ndim(node, batched, 1) != 0)
+  if (Batch{node, batched}.ndim(1) != 0)
     throw NotImplementedError("SegmentSum: batches of bounds are not implemented; batches of elements are");
-  const int gained = batch_ndim(node, batched, 0);
+  const int gained = Batch{node, batched}.ndim(0);
   if (gained == 0) return make_node(batched);
   std::vector<int> order{gained}, back;
   for (int k = 0; k < gained; ++k) order.push_back(k);

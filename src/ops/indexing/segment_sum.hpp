@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
@@ -10,7 +11,7 @@ namespace bitale {
 // `bounds` as those of `count` elements (unknown_length: of any number). ValueError if they are not bounds.
 void check_segment_bounds(const Array& bounds, std::int64_t count, std::string_view who);
 
-class SegmentSum final : public Op, public EmitsTensors {
+class SegmentSum final : public Op, public StatesDependencies, public EmitsTensors {
  public:
   std::string_view name() const override { return "SegmentSum"; }
   ComplexForm complex_form() const override { return ComplexForm::by_parts; }
@@ -24,6 +25,7 @@ class SegmentSum final : public Op, public EmitsTensors {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true}, {false}}; }
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
 };
 
 }  // namespace bitale

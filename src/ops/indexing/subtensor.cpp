@@ -1,7 +1,6 @@
 #include "ops/indexing/subtensor.hpp"
 
 #include "bitale/ops/ops.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/indexing/basic_index.hpp"
 #include "ops/indexing/inc_subtensor.hpp"
 #include "ops/sample_values.hpp"
@@ -66,22 +65,12 @@ Variables Subtensor::pushforward(const Apply& node, std::span<const Variable> ta
 std::vector<std::vector<bool>> Subtensor::connection_pattern(const Apply& node) const { return connect_first(node, 1); }
 
 // A batch of tensors is indexed behind its batch dimensions; a batch of integer indices gathers.
-Apply Subtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return make_node(batched);
-  bool indices_batched = false;
-  for (int k = 1; k < int(batched.size()); ++k) indices_batched |= batch_ndim(node, batched, k) != 0;
-  if (!indices_batched) return make_ref<Subtensor>(pattern.behind(gained))->make_node(batched);
-
-  const Variable x = with_batch(node, batched, 0, node.input(0).ndim());
-  return subtensor(x, batched_items(pattern, node, batched, 1, x)).owner();
+Apply Subtensor::vectorize_along(const Batch& batch) const {
+  if (!batch.any_from(1)) return make_ref<Subtensor>(pattern.behind(batch.before()))->make_node(batch.inputs);
+  if (batch.axis == BatchAxis::last) return {};
+  const Variable x = with_batch(batch, 0);
+  return subtensor(x, batched_items(pattern, batch, 1, x)).owner();
 }
-
-namespace {
-
-const RegisterBatchLast subtensor_batch_last(typeid(Subtensor), batch_as_further_dimension);
-
-}  // namespace
 
 std::vector<int> Subtensor::view_of(const Apply&, int) const { return {0}; }
 

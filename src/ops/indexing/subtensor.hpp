@@ -4,13 +4,14 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/indexing/index_pattern.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Subtensor final : public OpOf<Subtensor>, public MovesElements, public EmitsTensors {
+class Subtensor final : public OpOf<Subtensor>, public MovesElements, public VectorizesAlong, public EmitsTensors {
  public:
   explicit Subtensor(IndexPattern pattern) : pattern(std::move(pattern)) {}
 
@@ -30,7 +31,7 @@ class Subtensor final : public OpOf<Subtensor>, public MovesElements, public Emi
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
 };
 

@@ -549,15 +549,9 @@ void Blockwise::raise() const {
   throw ValueError(cat(label(), ": one of the batch can't be computed"));
 }
 
-namespace {
-
-std::optional<Array> blockwise_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const int batch = dynamic_cast<const Blockwise&>(node.op()).batch_ndim(node);
-  return batch_dependencies(inputs, node.inputs().size(), std::size_t(batch));
+std::optional<Array> Blockwise::dependencies(const Apply& node, int, InputDependencies& inputs) const {
+  return batch_dependencies(inputs, node.inputs().size(), std::size_t(batch_ndim(node)));
 }
-const RegisterDependencies register_blockwise_dependencies("Blockwise", blockwise_dependencies);
-
-}  // namespace
 
 std::vector<std::vector<bool>> Blockwise::connection_pattern(const Apply& node) const {
   return core->connection_pattern(core_node(Variables(node.inputs().begin(), node.inputs().end())));

@@ -10,6 +10,7 @@
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
 #include "bitale/ops/vectorize.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/expansion.hpp"
 #include "ops/own_error.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -22,7 +23,12 @@ struct Signature {
 };
 Signature parse_signature(std::string_view text);
 
-class Blockwise final : public Op, public OwnError, public StatesStructure, public Expansion, public EmitsTensors {
+class Blockwise final : public Op,
+                        public OwnError,
+                        public StatesStructure,
+                        public StatesDependencies,
+                        public Expansion,
+                        public EmitsTensors {
  public:
   Blockwise(OpRef core, std::string signature);
   const OpRef core;
@@ -45,6 +51,7 @@ class Blockwise final : public Op, public OwnError, public StatesStructure, publ
   bool has_linear_pullback() const override { return core->has_linear_pullback(); }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   [[noreturn]] void raise() const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 

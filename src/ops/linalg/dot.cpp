@@ -11,7 +11,6 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/symmetry.hpp"
 #include "ops/complex/complex.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/linalg/dot_arrays.hpp"
 #include "ops/linalg/linalg_core.hpp"
@@ -302,48 +301,37 @@ Array product_dependencies(ElementSets& sets, const Factor& x, const Factor& y) 
   return out;
 }
 
-std::optional<Array> dot_dependencies(const Apply& node, int, InputDependencies& inputs) {
+}  // namespace
+
+std::optional<Array> Dot::dependencies(const Apply& node, int, InputDependencies& inputs) const {
   const Dims& lengths = inputs.lengths();
   const std::int64_t rows = node.input(0).ndim() == 2 ? lengths[0] : 1,
                      columns = node.input(1).ndim() == 2 ? lengths.back() : 1;
   const Factor x(rows, inputs.of(0), inputs.value(0), false), y(columns, inputs.of(1), inputs.value(1), true);
   return product_dependencies(inputs.sets(), x, y).reshape(inputs.lengths());
 }
-const RegisterDependencies register_dot_dependencies("Dot", dot_dependencies);
-
-}  // namespace
 
 std::vector<std::vector<bool>> Dot::connection_pattern(const Apply& node) const { return connect_first(node, 2); }
 
-Apply Dot::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  if (common_batch_ndim(node, batched) == 0) return make_node(batched);
+Apply Dot::vectorize_along(const Batch& batch) const {
+  if (batch.ndim() == 0) return make_node(batch.inputs);
+  const Variable &x = batch.inputs[0], &y = batch.inputs[1];
+  const int x_ndim = batch.node.input(0).ndim(), y_ndim = batch.node.input(1).ndim();
   // With vectors of a batch on both sides, each product is a matrix product of its own.
-  return general_product(batched[0], node.input(0).ndim() == 1, batched[1], node.input(1).ndim() == 1).owner();
-}
-
-namespace {
-
-// A product with the same left factor, or of a batch of vectors, for the whole batch is one product of matrices; others
-// are sums.
-Variables product_of_batches(const Batched& b) {
-  if (!is_float(b.node.output().dtype())) return {};
-  const Variable &x = b.inputs[0], &y = b.inputs[1];
-  const int x_ndim = b.own(0).ndim(), y_ndim = b.own(1).ndim();
-  if (!b.has(0) && y_ndim == 1) return {dot(x, y)};
-  if (!b.has(1) && x_ndim == 1) return {dot(y_ndim == 2 ? transpose(y) : y, x)};
-  if (!b.has(0)) {
-    const Variable columns = length_of(y, 1), count = length_of(y, 2), wide = join_dims(y, 1);
-    const Variable all = dot(x, wide);
-    Variables shape{columns, count};
+  if (batch.axis == BatchAxis::first) return general_product(x, x_ndim == 1, y, y_ndim == 1).owner();
+  if (!is_float(batch.node.output().dtype())) return {};
+  // A product with the same left factor, or of a batch of vectors, for the whole batch is one product of matrices;
+  // others are sums.
+  if (batch.ndim(0) == 0 && y_ndim == 1) return dot(x, y).owner();
+  if (batch.ndim(1) == 0 && x_ndim == 1) return dot(y_ndim == 2 ? transpose(y) : y, x).owner();
+  if (batch.ndim(0) == 0) {
+    Variables shape{length_of(y, 1), length_of(y, 2)};
     if (x_ndim == 2) shape.insert(shape.begin(), length_of(x, 0));
-    return {reshape(all, shape)};
+    return reshape(dot(x, join_dims(y, 1)), shape).owner();
   }
-  const Variable left = y_ndim == 2 ? expand_dims(b.behind(0), x_ndim) : b.behind(0);
-  return {sum(left * b.behind(1), {x_ndim - 1})};
+  const Variable left = broadcast_in_batch(batch, 0), right = broadcast_in_batch(batch, 1);
+  return sum((y_ndim == 2 ? expand_dims(left, x_ndim) : left) * right, {x_ndim - 1}).owner();
 }
-const RegisterBatchLast dot_batch_last(typeid(Dot), product_of_batches);
-
-}  // namespace
 
 // ---- BatchedDot -----------------------------------------------------------------------------------------------------
 
@@ -481,10 +469,8 @@ Apply BatchedDot::vectorize(const Apply&, std::span<const Variable> batched) con
   return make_node(pad_ranks(batched));
 }
 
-namespace {
-
 // A product depends on its own matrices.
-std::optional<Array> batched_dot_dependencies(const Apply&, int, InputDependencies& inputs) {
+std::optional<Array> BatchedDot::dependencies(const Apply&, int, InputDependencies& inputs) const {
   const Dims& lengths = inputs.lengths();
   std::int64_t count = 1;
   for (std::size_t axis = 0; axis + 2 < lengths.size(); ++axis) count *= lengths[axis];
@@ -510,9 +496,6 @@ std::optional<Array> batched_dot_dependencies(const Apply&, int, InputDependenci
   }
   return out;
 }
-const RegisterDependencies register_batched_dot_dependencies("BatchedDot", batched_dot_dependencies);
-
-}  // namespace
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 

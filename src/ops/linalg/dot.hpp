@@ -4,6 +4,8 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
@@ -15,7 +17,11 @@ bool uses_blas(DType dtype);
 bool has_few_long_rows(const Variable& x);
 
 // Inputs of 1 or 2 dimensions; converted to a common dtype.
-class Dot final : public Op, public StatesStructure, public EmitsTensors {
+class Dot final : public Op,
+                  public StatesStructure,
+                  public StatesDependencies,
+                  public VectorizesAlong,
+                  public EmitsTensors {
  public:
   std::string_view name() const override { return "Dot"; }
   ComplexForm complex_form() const override { return ComplexForm::formula; }
@@ -29,13 +35,14 @@ class Dot final : public Op, public StatesStructure, public EmitsTensors {
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 };
 
 // Inputs [batch..., m, k] and [batch..., k, n] of equal rank, at least 3. If all batch lengths of one input are
 // statically 1, its matrix is used for every batch.
-class BatchedDot final : public Op, public StatesStructure, public EmitsTensors {
+class BatchedDot final : public Op, public StatesStructure, public StatesDependencies, public EmitsTensors {
  public:
   std::string_view name() const override { return "BatchedDot"; }
   ComplexForm complex_form() const override { return ComplexForm::formula; }
@@ -50,6 +57,7 @@ class BatchedDot final : public Op, public StatesStructure, public EmitsTensors 
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 };
 

@@ -11,7 +11,6 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/reductions/reduce.hpp"
 #include "ops/sample_values.hpp"
 
@@ -209,15 +208,9 @@ Support CumOp::support(const Apply& node, int, std::span<const Support> inputs) 
   return {Support::Kind::masked, gt(cumsum(cast(mask, DType::Int64), axis), 0), true};
 }
 
-Apply CumOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  return make_ref<CumOp>(axis + batch_ndim(node, batched, 0), mode)->make_node(batched);
+Apply CumOp::vectorize_along(const Batch& batch) const {
+  return make_ref<CumOp>(axis + batch.before(), mode)->make_node(batch.inputs);
 }
-
-namespace {
-
-const RegisterBatchLast cum_op_batch_last(typeid(CumOp), batch_as_further_dimension);
-
-}  // namespace
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 
@@ -238,11 +231,8 @@ Variable product_behind(const Variable& x, int axis) { return reversed(product_b
 Variable cumsum(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "add", "cumsum"); }
 Variable cumprod(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "mul", "cumprod"); }
 
-namespace {
-
 // Each element depends on those up to it, unless these sets together become too large.
-std::optional<Array> cum_op_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const auto axis = std::size_t(dynamic_cast<const CumOp&>(node.op()).axis);
+std::optional<Array> CumOp::dependencies(const Apply&, int, InputDependencies& inputs) const {
   const Array out = inputs.of(0)->copy();
   const Dims& lengths = out.shape();
   std::int64_t step = 1;
@@ -255,7 +245,8 @@ std::optional<Array> cum_op_dependencies(const Apply& node, int, InputDependenci
   }
   return out;
 }
-const RegisterDependencies register_cum_op_dependencies("CumOp", cum_op_dependencies);
+
+namespace {
 
 std::vector<Sample> cum_op_samples() {
   constexpr auto any = unknown_length;

@@ -3,12 +3,18 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/program/expr.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class CumOp final : public OpOf<CumOp>, public StatesSupport, public EmitsTensors {
+class CumOp final : public OpOf<CumOp>,
+                    public StatesSupport,
+                    public StatesDependencies,
+                    public VectorizesAlong,
+                    public EmitsTensors {
  public:
   CumOp(int axis, std::string mode) : axis(axis), mode(std::move(mode)) {}
 
@@ -29,7 +35,8 @@ class CumOp final : public OpOf<CumOp>, public StatesSupport, public EmitsTensor
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   std::vector<int> support_carriers(const Apply&, int) const override;
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
 };

@@ -19,7 +19,6 @@
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/support_masks.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/indexing/regions.hpp"
 #include "ops/reductions/cum_op.hpp"
@@ -395,24 +394,18 @@ void CAReduce::emit_tensors(TensorLowering& to, const Apply& node) const {
   to.out(0, builder.convert(builder.reduce(x, kind.combiner, over), dtype));
 }
 
-namespace {
-
-std::optional<Array> reduction_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const auto& op = dynamic_cast<const CAReduce&>(node.op());
+std::optional<Array> CAReduce::dependencies(const Apply&, int, InputDependencies& inputs) const {
   const Array given = *inputs.of(0);
   std::vector<int> order;
   for (const bool reduced : {false, true})
     for (int axis = 0; axis < given.ndim(); ++axis)
-      if (op.reduces(axis) == reduced) order.push_back(axis);
+      if (reduces(axis) == reduced) order.push_back(axis);
   std::int64_t count = 1;
   for (const std::int64_t length : inputs.lengths()) count *= length;
   if (count == 0) return Array::zeros(DType::Int64, inputs.lengths());
   const Array rows = given.transpose(order).contiguous().reshape({count, given.size() / count});
   return united_rows(inputs.sets(), rows).reshape(inputs.lengths());
 }
-const RegisterDependencies register_reduction_dependencies("CAReduce", reduction_dependencies);
-
-}  // namespace
 
 std::vector<std::vector<bool>> CAReduce::connection_pattern(const Apply& node) const {
   return {{!is_discrete(node.output().dtype())}};
@@ -466,24 +459,12 @@ Structure CAReduce::structure(const Apply& node, int, InputStructures&) const {
                                        : Structure{};
 }
 
-Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int core = node.input(0).ndim(), batch = batched[0].ndim() - core;
-  if (batch == 0) return make_node(batched);
-  std::vector<int> moved = axes_or_all(kind.name, axes, core);
-  for (int& axis : moved) axis += batch;
-  return OpRef(new CAReduce(kind, moved, dtype))->make_node(batched);
+Apply CAReduce::vectorize_along(const Batch& batch) const {
+  if (batch.ndim() == 0) return make_node(batch.inputs);
+  std::vector<int> moved = axes_or_all(kind.name, axes, batch.node.input(0).ndim());
+  for (int& axis : moved) axis += batch.before();
+  return OpRef(new CAReduce(kind, moved, dtype))->make_node(batch.inputs);
 }
-
-namespace {
-
-Variables reduced_batch(const Batched& b) {
-  const auto& op = static_cast<const CAReduce&>(b.node.op());
-  const std::vector<int> axes = axes_or_all(op.kind.name, op.axes, b.own(0).ndim());
-  return OpRef(new CAReduce(op.kind, axes, op.dtype))->make_node(b.inputs).outputs();
-}
-const RegisterBatchLast ca_reduce_batch_last(typeid(CAReduce), reduced_batch);
-
-}  // namespace
 
 // ---- public functions ----------------------------------------
 

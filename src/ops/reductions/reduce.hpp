@@ -7,6 +7,8 @@
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
 #include "bitale/program/expr.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -24,7 +26,12 @@ struct Reduction {
 // KeyError for an unknown name. The record is never destroyed.
 const Reduction& reduction(std::string_view name);
 
-class CAReduce final : public Op, public StatesSupport, public StatesStructure, public EmitsTensors {
+class CAReduce final : public Op,
+                       public StatesSupport,
+                       public StatesStructure,
+                       public StatesDependencies,
+                       public VectorizesAlong,
+                       public EmitsTensors {
  public:
   // `axes`: increasing and not negative, nullopt for all. `dtype`: of the output, only for reductions that widen.
   CAReduce(const Reduction& kind, std::optional<std::vector<int>> axes, std::optional<DType> dtype = {})
@@ -58,8 +65,9 @@ class CAReduce final : public Op, public StatesSupport, public StatesStructure, 
   std::vector<int> support_carriers(const Apply& node, int output) const override;
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
 };
 
 // Position of the largest (or smallest) element along one axis, or in the flattened input.

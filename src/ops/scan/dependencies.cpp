@@ -45,10 +45,11 @@ class StepInputs {
 
 bool is_numbered(const Variable& inner) { return as_tensor(inner.type()) && !is_discrete(inner.dtype()); }
 
-std::optional<Array> scan_dependencies(const Apply& node, int output, InputDependencies& inputs) {
-  const auto& op = dynamic_cast<const ScanOp&>(node.op());
-  const ScanLayout& layout = op.layout();
-  const Variables& inner_inputs = op.inner_graph()->inputs();
+}  // namespace
+
+std::optional<Array> ScanOp::dependencies(const Apply&, int output, InputDependencies& inputs) const {
+  const ScanLayout& layout = layout_;
+  const Variables& inner_inputs = graph_->inputs();
   const bool is_trace = output >= layout.states;
   const std::optional<Array> steps = inputs.value(0);
   if (!steps && !is_trace) return std::nullopt;
@@ -70,19 +71,19 @@ std::optional<Array> scan_dependencies(const Apply& node, int output, InputDepen
     if (int(i) >= layout.sequences + layout.states && !inputs.of(int(i) + 1)) values[i] = inputs.value(int(i) + 1);
     numbers += size;
   }
-  const auto inner = inputs.of_inner_graph(*op.inner_graph(), lengths, values);
+  const auto inner = inputs.of_inner_graph(*graph_, lengths, values);
   if (!inner) return std::nullopt;
 
   StepInputs step(*inner, std::size_t(numbers));
   std::vector<std::optional<Array>> sequences;
-  for (int k = 0; k < layout.sequences; ++k) sequences.push_back(inputs.of(op.sequence_input(k)));
+  for (int k = 0; k < layout.sequences; ++k) sequences.push_back(inputs.of(sequence_input(k)));
   for (std::size_t i = std::size_t(layout.sequences); i < inner_inputs.size(); ++i)
     if (const auto given = inputs.of(int(i) + 1); given && is_numbered(inner_inputs[i])) step.set(i, *given);
   const Array trace = Array::zeros(DType::Int64, is_trace ? inputs.lengths() : Dims{0});
   const auto first_state = std::size_t(layout.sequences);
   std::vector<Array> states;
   for (int k = 0; k < layout.states; ++k) {
-    const auto given = inputs.of(op.initial_input(k));
+    const auto given = inputs.of(initial_input(k));
     states.push_back(given ? *given : Array::zeros(DType::Int64, lengths[first_state + std::size_t(k)]));
   }
   // A loop that stops at a condition ends in any of its states.
@@ -112,8 +113,5 @@ std::optional<Array> scan_dependencies(const Apply& node, int output, InputDepen
   if (is_trace) return trace;
   return layout.has_until ? ends : states[std::size_t(output)];
 }
-const RegisterDependencies register_scan_dependencies("Scan", scan_dependencies);
-
-}  // namespace
 
 }  // namespace bitale

@@ -12,6 +12,7 @@
 
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/optional_outputs.hpp"
 #include "graph/pointer_map.hpp"
 #include "graph/state_reader.hpp"
@@ -31,6 +32,7 @@ struct ScanLayout {
 
 class ScanOp final : public Op,
                      public HasInnerGraph,
+                     public StatesDependencies,
                      public EmitsTensors,
                      public RepeatsDraws,
                      public MakesSteps,
@@ -55,6 +57,7 @@ class ScanOp final : public Op,
   bool has_linear_pullback() const override { return have_linear_pullbacks(*graph_); }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
   bool may_fold(const Apply& node) const override;
   bool emit(Lowering& to, const Apply& node) const override;
   void emit_tensors(TensorLowering& to, const Apply& node) const override;

@@ -12,7 +12,6 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/control/guarded.hpp"
 #include "ops/scan/scan.hpp"
 
@@ -98,12 +97,12 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
             cat(called(), ": vectorize: state ", k, " is ", state(k).type()->str(), ", of which there are no batches"));
     return make_node(batched);
   }
-  const int gained = common_batch_ndim(node, batched);
+  const int gained = Batch{node, batched}.ndim();
   if (gained == 0) return make_node(batched);
   Variables outer;
   for (auto& input : batched) outer.emplace_back(input.type(), input.name());
-  const Shape batch = batch_lengths(node, outer);
-  const auto is_batched = [&](int input) { return batch_ndim(node, batched, input) > 0; };
+  const Shape batch = batch_lengths({node, outer});
+  const auto is_batched = [&](int input) { return Batch{node, batched}.ndim(input) > 0; };
 
   ScanParts parts;
   parts.n_steps = outer[0];
@@ -203,12 +202,6 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   options.name = layout_.name.empty() ? "batched_scan" : layout_.name;
   return op_from_graph(outer, outputs, options)->make_node(batched);
 }
-
-namespace {
-
-const RegisterBatchLast scan_op_batch_last(typeid(ScanOp), batch_between_exchanges);
-
-}  // namespace
 
 // ---- loops of different lengths
 // ---------------------------------------------------------------------------------------

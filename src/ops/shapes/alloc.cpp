@@ -6,7 +6,6 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -140,27 +139,14 @@ Variables Alloc::pushforward(const Apply& node, std::span<const Variable> tangen
 
 std::vector<std::vector<bool>> Alloc::connection_pattern(const Apply& node) const { return connect_first(node, 1); }
 
-Apply Alloc::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  for (int i = 1; i < int(batched.size()); ++i)
-    if (batch_ndim(node, batched, i) != 0) throw NotImplementedError("Alloc: vectorize over the lengths");
-  if (batch_ndim(node, batched, 0) == 0) return make_node(batched);
-  Variables inputs{with_batch(node, batched, 0, node.output().ndim())};
-  for (auto& length : batch_lengths(node, batched)) inputs.push_back(length);
-  inputs.insert(inputs.end(), batched.begin() + 1, batched.end());
+Apply Alloc::vectorize_along(const Batch& batch) const {
+  if (batch.any_from(1)) throw NotImplementedError("Alloc: vectorize over the lengths");
+  if (batch.ndim() == 0) return make_node(batch.inputs);
+  const Variables lengths(batch.inputs.begin() + 1, batch.inputs.end()), all = with_batch_lengths(batch, lengths);
+  Variables inputs{broadcast_in_batch(batch, 0, batch.node.output().ndim())};
+  inputs.insert(inputs.end(), all.begin(), all.end());
   return make_node(inputs);
 }
-
-namespace {
-
-Variables allocated_batch(const Batched& b) {
-  if (!b.none_from(1)) return {};
-  Variables all = b.with({b.inputs[0]}, 1);
-  all.push_back(b.length());
-  return b.node.op().make_node(all).outputs();
-}
-const RegisterBatchLast alloc_batch_last(typeid(Alloc), allocated_batch);
-
-}  // namespace
 
 bool Alloc::may_fold(const Apply& node) const {
   std::int64_t size = 1;

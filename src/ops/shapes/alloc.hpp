@@ -3,12 +3,13 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Alloc final : public Op, public MovesElements, public EmitsTensors {
+class Alloc final : public Op, public MovesElements, public VectorizesAlong, public EmitsTensors {
  public:
   std::string_view name() const override { return "Alloc"; }
   ComplexForm complex_form() const override { return ComplexForm::by_parts; }
@@ -22,7 +23,7 @@ class Alloc final : public Op, public MovesElements, public EmitsTensors {
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
   bool may_fold(const Apply& node) const override;
 };
 

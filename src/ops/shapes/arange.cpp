@@ -245,7 +245,7 @@ std::vector<std::vector<bool>> ARange::connection_pattern(const Apply&) const {
 }
 
 Apply ARange::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  if (common_batch_ndim(node, batched) != 0)
+  if (Batch{node, batched}.ndim() != 0)
     throw NotImplementedError("ARange: vectorize over the bounds, which would give rows of different lengths");
   return make_node(batched);
 }

@@ -8,7 +8,6 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -176,25 +175,14 @@ Variables DimShuffle::pushforward(const Apply&, std::span<const Variable> tangen
   return {(*this)(tangents)};
 }
 
-Apply DimShuffle::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = batch_ndim(node, batched, 0);
-  std::vector<int> order(static_cast<std::size_t>(gained));
-  std::iota(order.begin(), order.end(), 0);
-  for (int axis : new_order) order.push_back(axis == new_axis ? new_axis : axis + gained);
-  return make_ref<DimShuffle>(input_ndim + gained, order)->make_node(batched);
+Apply DimShuffle::vectorize_along(const Batch& batch) const {
+  const int gained = batch.ndim(), before = batch.before();
+  std::vector<int> order, many(static_cast<std::size_t>(gained));
+  for (int axis : new_order) order.push_back(axis == new_axis ? new_axis : axis + before);
+  std::iota(many.begin(), many.end(), before ? 0 : input_ndim);
+  order.insert(before ? order.begin() : order.end(), many.begin(), many.end());
+  return make_ref<DimShuffle>(input_ndim + gained, order)->make_node(batch.inputs);
 }
-
-namespace {
-
-Variables batch_behind(const Batched& b) {
-  const auto& op = static_cast<const DimShuffle&>(b.node.op());
-  std::vector<int> order = op.new_order;
-  order.push_back(op.input_ndim);
-  return make_ref<DimShuffle>(op.input_ndim + 1, order)->make_node(b.inputs).outputs();
-}
-const RegisterBatchLast dim_shuffle_batch_last(typeid(DimShuffle), batch_behind);
-
-}  // namespace
 
 std::vector<int> DimShuffle::view_of(const Apply&, int) const { return {0}; }
 

@@ -3,12 +3,17 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "graph/batch.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public MovesElements, public EmitsTensors {
+class DimShuffle final : public OpOf<DimShuffle>,
+                         public StatesStructure,
+                         public MovesElements,
+                         public VectorizesAlong,
+                         public EmitsTensors {
  public:
   // Entries of new_order are input dimensions, or -1 for a new one. Throws a ValueError if they do not fit.
   DimShuffle(int input_ndim, std::vector<int> new_order);
@@ -35,7 +40,7 @@ class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
 };

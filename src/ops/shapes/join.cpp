@@ -8,7 +8,6 @@
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -136,38 +135,21 @@ Support Join::support(const Apply& node, int, std::span<const Support> inputs) c
   return moved_support(node, inputs, support_carriers(node, 0));
 }
 
-namespace {
-
-std::optional<Array> join_dependencies(const Apply& node, int, InputDependencies& inputs) {
+std::optional<Array> Join::dependencies(const Apply& node, int, InputDependencies& inputs) const {
   std::vector<int> all(node.inputs().size());
   std::iota(all.begin(), all.end(), 0);
   return moved_dependencies(node, inputs, all);
 }
-const RegisterDependencies register_join_dependencies("Join", join_dependencies);
-
-}  // namespace
 
 std::vector<std::vector<bool>> Join::connection_pattern(const Apply& node) const {
   return connect_first(node, node.inputs().size());
 }
 
-Apply Join::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = common_batch_ndim(node, batched);
+Apply Join::vectorize_along(const Batch& batch) const {
   Variables parts;
-  for (int i = 0; i < int(batched.size()); ++i) parts.push_back(with_batch(node, batched, i, node.input(i).ndim()));
-  return make_ref<Join>(axis + gained)->make_node(parts);
+  for (int i = 0; i < int(batch.inputs.size()); ++i) parts.push_back(with_batch(batch, i));
+  return make_ref<Join>(axis + batch.before())->make_node(parts);
 }
-
-namespace {
-
-Variables joined_batches(const Batched& b) {
-  Variables parts;
-  for (std::size_t i = 0; i < b.inputs.size(); ++i) parts.push_back(b.repeated(i));
-  return b.node.op().make_node(parts).outputs();
-}
-const RegisterBatchLast join_batch_last(typeid(Join), joined_batches);
-
-}  // namespace
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 

@@ -2,12 +2,18 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Join final : public OpOf<Join>, public StatesSupport, public EmitsTensors {
+class Join final : public OpOf<Join>,
+                   public StatesSupport,
+                   public StatesDependencies,
+                   public VectorizesAlong,
+                   public EmitsTensors {
  public:
   explicit Join(int axis) : axis(axis) {}
 
@@ -28,7 +34,8 @@ class Join final : public OpOf<Join>, public StatesSupport, public EmitsTensors 
   std::vector<int> support_carriers(const Apply& node, int output) const override;
   Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
 };
 
 }  // namespace bitale

@@ -7,7 +7,6 @@
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -90,46 +89,27 @@ Variables MakeVector::pushforward(const Apply&, std::span<const Variable> tangen
   return {any ? (*this)(parts) : disconnected()};
 }
 
-namespace {
-
-std::optional<Array> make_vector_dependencies(const Apply& node, int, InputDependencies& inputs) {
+std::optional<Array> MakeVector::dependencies(const Apply& node, int, InputDependencies& inputs) const {
   Array out = Array::zeros(DType::Int64, inputs.lengths());
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
     if (const std::optional<Array> given = inputs.of(int(i)))
       out.mutable_data_as<std::int64_t>()[i] = given->data_as<std::int64_t>()[0];
   return out;
 }
-const RegisterDependencies register_make_vector_dependencies("MakeVector", make_vector_dependencies);
-
-}  // namespace
 
 std::vector<std::vector<bool>> MakeVector::connection_pattern(const Apply& node) const {
   return connect_first(node, node.inputs().size());
 }
 
-Apply MakeVector::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  if (common_batch_ndim(node, batched) == 0) return make_node(batched);
+Apply MakeVector::vectorize_along(const Batch& batch) const {
+  if (batch.ndim() == 0) return make_node(batch.inputs);
   Variables parts;
-  for (int i = 0; i < int(batched.size()); ++i) {
-    const Variable part = with_batch(node, batched, i, 0);
-    parts.push_back(expand_dims(part, part.ndim()));
-  }
-  const Variable joined = join(parts[0].ndim() - 1, parts);
+  for (int i = 0; i < int(batch.inputs.size()); ++i)
+    parts.push_back(expand_dims(cast(with_batch(batch, i), dtype), batch.before()));
+  const Variable joined = join(batch.before(), parts);
   // A join of one part is that part itself, whose owner may not be an operation on this vector.
   return joined.has_owner() ? joined.owner() : alloc(joined, lengths_of(joined)).owner();
 }
-
-namespace {
-
-Variables rows_of_batches(const Batched& b) {
-  Variables parts;
-  for (std::size_t i = 0; i < b.inputs.size(); ++i)
-    parts.push_back(expand_dims(cast(b.repeated(i), b.node.output().dtype()), 0));
-  return {join(0, parts)};
-}
-const RegisterBatchLast make_vector_batch_last(typeid(MakeVector), rows_of_batches);
-
-}  // namespace
 
 Variable make_vector(const Operands& operands, std::optional<DType> dtype) {
   LocationScope here(operands.where);

@@ -2,11 +2,16 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class MakeVector final : public OpOf<MakeVector>, public EmitsTensors {
+class MakeVector final : public OpOf<MakeVector>,
+                         public StatesDependencies,
+                         public VectorizesAlong,
+                         public EmitsTensors {
  public:
   explicit MakeVector(DType dtype) : dtype(dtype) {}
 
@@ -27,7 +32,8 @@ class MakeVector final : public OpOf<MakeVector>, public EmitsTensors {
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
+  std::optional<Array> dependencies(const Apply& node, int output, InputDependencies& inputs) const override;
 };
 
 }  // namespace bitale

@@ -6,7 +6,6 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/control/batch_last.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
@@ -212,40 +211,22 @@ Variables lengths_without_batch(const Variable& shape, std::span<const Variable>
   return out;
 }
 
-Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  if (batch_ndim(node, batched, 1) != 0) throw NotImplementedError("Reshape: vectorize over the new shape");
-  const int gained = batch_ndim(node, batched, 0);
-  if (gained == 0) return make_node(batched);
-  Variables batch;
-  for (int axis = 0; axis < gained; ++axis) batch.push_back(length_of(batched[0], axis));
-  const Variable& shape = batched[1];
+Apply Reshape::vectorize_along(const Batch& batch) const {
+  if (batch.any_from(1)) throw NotImplementedError("Reshape: vectorize over the new shape");
+  if (batch.ndim() == 0) return make_node(batch.inputs);
+  const Variable &x = batch.inputs[0], &shape = batch.inputs[1];
+  Variable all;
   if (shape.static_shape()[0] != unknown_length) {
-    const Shape whole = lengths_of(batched[0]);
-    const Variables own = lengths_without_batch(shape, std::span(whole).subspan(std::size_t(gained)));
-    batch.insert(batch.end(), own.begin(), own.end());
-    return make_ref<Reshape>(gained + ndim)->make_node({{batched[0], make_vector(batch, DType::Int64)}});
+    const Shape whole = lengths_of(x);
+    const auto own = std::span(whole).subspan(std::size_t(batch.before()), std::size_t(batch.node.input(0).ndim()));
+    all = make_vector(with_batch_lengths(batch, lengths_without_batch(shape, own)), DType::Int64);
+  } else {
+    Variables parts{make_vector(batch_lengths(batch), DType::Int64), cast(shape, DType::Int64)};
+    if (batch.axis == BatchAxis::last) std::swap(parts[0], parts[1]);
+    all = join(0, parts);
   }
-  const Variable all = join(0, {make_vector(batch, DType::Int64), cast(shape, DType::Int64)});
-  return make_ref<Reshape>(gained + ndim)->make_node({{batched[0], all}});
+  return make_ref<Reshape>(batch.ndim() + ndim)->make_node({{x, all}});
 }
-
-namespace {
-
-Variables reshaped_batch(const Batched& b) {
-  if (!b.none_from(1)) return {};
-  const Variable& shape = b.inputs[1];
-  if (shape.static_shape()[0] != unknown_length) {
-    const Shape whole = lengths_of(b.inputs[0]);
-    Variables lengths = lengths_without_batch(shape, std::span(whole).first(whole.size() - 1));
-    lengths.push_back(whole.back());
-    return {reshape(b.inputs[0], lengths)};
-  }
-  const Variable all = join(0, {cast(shape, DType::Int64), make_vector({b.length()}, DType::Int64)});
-  return {reshape(b.inputs[0], all, b.node.output().ndim() + 1)};
-}
-const RegisterBatchLast reshape_batch_last(typeid(Reshape), reshaped_batch);
-
-}  // namespace
 
 std::vector<int> Reshape::view_of(const Apply&, int) const { return {0}; }
 

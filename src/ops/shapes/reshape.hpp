@@ -3,12 +3,13 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/batch.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Reshape final : public OpOf<Reshape>, public MovesElements, public EmitsTensors {
+class Reshape final : public OpOf<Reshape>, public MovesElements, public VectorizesAlong, public EmitsTensors {
  public:
   explicit Reshape(int ndim) : ndim(ndim) {}
 
@@ -27,7 +28,7 @@ class Reshape final : public OpOf<Reshape>, public MovesElements, public EmitsTe
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Apply vectorize_along(const Batch& batch) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
 };
 

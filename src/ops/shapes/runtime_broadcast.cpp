@@ -119,9 +119,9 @@ std::vector<std::vector<bool>> RuntimeBroadcast::connection_pattern(const Apply&
 
 Apply RuntimeBroadcast::vectorize(const Apply& node, std::span<const Variable> batched) const {
   for (int i = 1; i < int(batched.size()); ++i)
-    if (batch_ndim(node, batched, i) != 0) throw NotImplementedError("RuntimeBroadcast: vectorize over the lengths");
+    if (Batch{node, batched}.ndim(i) != 0) throw NotImplementedError("RuntimeBroadcast: vectorize over the lengths");
   std::vector<int> behind = axes;
-  for (int& axis : behind) axis += batch_ndim(node, batched, 0);
+  for (int& axis : behind) axis += Batch{node, batched}.ndim(0);
   return make_ref<RuntimeBroadcast>(std::move(behind), of_index)->make_node(batched);
 }
 

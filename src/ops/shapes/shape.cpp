@@ -57,7 +57,7 @@ std::vector<std::vector<bool>> ShapeOp::connection_pattern(const Apply& node) co
 
 // The lengths of the core dimensions, which are the same for every batch.
 Apply ShapeOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = batch_ndim(node, batched, 0);
+  const int gained = Batch{node, batched}.ndim(0);
   if (gained == 0) return make_node(batched);
   Variables core;
   for (int axis = gained; axis < batched[0].ndim(); ++axis) core.push_back(length_of(batched[0], axis));
@@ -96,7 +96,7 @@ Variables ShapeI::pushforward(const Apply& node, std::span<const Variable>) cons
 std::vector<std::vector<bool>> ShapeI::connection_pattern(const Apply& node) const { return unconnected(node); }
 
 Apply ShapeI::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = batch_ndim(node, batched, 0);
+  const int gained = Batch{node, batched}.ndim(0);
   if (gained == 0) return make_node(batched);
   return alloc(length_of(batched[0], i + gained), first_lengths(batched[0], gained)).owner();
 }

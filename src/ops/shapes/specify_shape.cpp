@@ -100,10 +100,10 @@ std::vector<std::vector<bool>> SpecifyShape::connection_pattern(const Apply& nod
 }
 
 Apply SpecifyShape::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int gained = batch_ndim(node, batched, 0);
+  const int gained = Batch{node, batched}.ndim(0);
   std::vector<int> moved;
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    if (batch_ndim(node, batched, int(1 + k)) != 0)
+    if (Batch{node, batched}.ndim(int(1 + k)) != 0)
       throw NotImplementedError("SpecifyShape: vectorize over the lengths");
     moved.push_back(axes[k] + gained);
   }

@@ -15,7 +15,7 @@ namespace bitale {
 
 namespace {
 
-class PassOn : public Op, public EmitsTensors {
+class PassOn : public Op, public StatesDependencies, public EmitsTensors {
  public:
   ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   Apply make_node(std::span<const Variable> inputs) const override {
@@ -32,13 +32,10 @@ class PassOn : public Op, public EmitsTensors {
   bool has_pushforward() const override { return true; }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override { return make_node(batched); }
   std::vector<int> view_of(const Apply&, int) const override { return {0}; }
+  std::optional<Array> dependencies(const Apply&, int, InputDependencies& inputs) const override {
+    return inputs.of(0);
+  }
 };
-
-std::optional<Array> passed_on_dependencies(const Apply&, int, InputDependencies& inputs) { return inputs.of(0); }
-const RegisterDependencies zero_grad_dependencies("ZeroGrad", passed_on_dependencies),
-    undefined_grad_dependencies("UndefinedGrad", passed_on_dependencies),
-    grad_scale_dependencies("GradScale", passed_on_dependencies),
-    grad_clip_dependencies("GradClip", passed_on_dependencies);
 
 class ZeroGrad final : public PassOn {
  public:

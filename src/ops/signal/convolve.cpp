@@ -259,11 +259,11 @@ class Convolve final : public Op, public EmitsTensors {
     for (std::size_t k = 2; k < inputs.size(); ++k)
       if (inputs[k].ndim() > 0)
         throw NotImplementedError(cat(who(), ": the results of a batch must have one length, but the lengths differ"));
-    const int added = common_batch_ndim(node, batched);
+    const int added = Batch{node, batched}.ndim();
     for (const int i : {0, 1}) {
       Variable& each = inputs[std::size_t(i)];
       // Batch dimensions are added in front of the existing ones.
-      if (batch_ndim(node, batched, i) == 0)
+      if (Batch{node, batched}.ndim(i) == 0)
         for (int k = 0; k < added; ++k) each = expand_dims(each, 0);
     }
     return make_node(inputs);

@@ -20,7 +20,7 @@ namespace bitale {
 namespace {
 
 // Common base of the three ops: leading dimensions are a batch, which one call transforms.
-class FourierOp : public Op, public OwnError, public EmitsTensors {
+class FourierOp : public Op, public OwnError, public StatesDependencies, public EmitsTensors {
  public:
   std::string_view failure() const { return runtime::function_named(cat("bt_", runtime_name(), "_f64")).failure; }
   [[noreturn]] void raise() const override { throw OutOfMemoryError(std::string(failure())); }
@@ -40,9 +40,14 @@ class FourierOp : public Op, public OwnError, public EmitsTensors {
     (void)node;
     return make_node(batched);
   }
+  std::optional<Array> dependencies(const Apply& node, int, InputDependencies& inputs) const override {
+    return batch_dependencies(inputs, 1, std::size_t(node.input(0).ndim() - own_ndim()));
+  }
 
  protected:
   virtual std::string runtime_name() const = 0;
+  // The dimensions of the first input that one transform takes.
+  virtual int own_ndim() const { return 2; }
   void check(std::int64_t status) const {
     if (status) raise();
   }
@@ -146,6 +151,7 @@ class RFFT final : public FourierOp {
 
  private:
   std::string runtime_name() const override { return "rfft"; }
+  int own_ndim() const override { return 1; }
 };
 
 class IRFFT final : public FourierOp {
@@ -329,15 +335,6 @@ std::vector<Sample> fft_samples() {
   }
   return out;
 }
-
-// Transforms of a batch are independent. Of the first input, this many dimensions are those of one transform.
-template <int own>
-std::optional<Array> transform_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  return batch_dependencies(inputs, 1, std::size_t(node.input(0).ndim() - own));
-}
-const RegisterDependencies register_rfft_dependencies("RFFT", transform_dependencies<1>),
-    register_irfft_dependencies("IRFFT", transform_dependencies<2>),
-    register_fft_dependencies("FFT", transform_dependencies<2>);
 
 BITALE_REGISTER_OP(
     RFFT, "The Fourier transform of real numbers along the last axis, as pairs of a real and an imaginary part.",

@@ -86,7 +86,7 @@ Variables SearchSorted::pullback(const Apply& node, std::span<const Variable>) c
 Variables SearchSorted::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 
 Apply SearchSorted::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  if (batch_ndim(node, batched, 0) == 0) return make_node(batched);
+  if (Batch{node, batched}.ndim(0) == 0) return make_node(batched);
   // "(n),(a,b)->(a,b)" where v is a matrix.
   std::string v;
   for (int axis = 0; axis < node.input(1).ndim(); ++axis) v += cat(axis ? "," : "", std::string(1, char('a' + axis)));

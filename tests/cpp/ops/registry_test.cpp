@@ -16,6 +16,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "graph/batch.hpp"
 #include "graph/evaluate.hpp"
 
 using namespace bitale;
@@ -232,7 +233,18 @@ std::vector<Arrays> drawn_in_stages(const Apply& node, const std::vector<Arrays>
   return out;
 }
 
-void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
+// The node of a batch, or an undefined one where there is none.
+Apply batched_node(const Batch& batch) {
+  try {
+    if (batch.axis == BatchAxis::first) return batch.node.op().vectorize(batch.node, batch.inputs);
+    const auto* along = dynamic_cast<const VectorizesAlong*>(&batch.node.op());
+    return along ? along->vectorize_along(batch) : Apply();
+  } catch (const NotImplementedError&) {
+    return {};  // not supported, as the error says
+  }
+}
+
+void check_batched(const Sample& sample, const std::vector<bool>& is_batched, BatchAxis axis) {
   const Arrays values = all_values(sample);
   Variables inputs;
   Arrays batch;
@@ -245,10 +257,13 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
       continue;
     }
     Dims shape = input.storage().shape;
-    shape.insert(0, unknown_length);
+    shape.insert(axis == BatchAxis::first ? 0 : shape.size(), unknown_length);
     inputs.push_back(Variable(tensor_type(input.storage().dtype, shape), "batched"));
     const Arrays versions = two_versions(values[i]);
-    batch.push_back(stacked(versions));
+    std::vector<int> order;
+    for (int k = 1; k < int(shape.size()); ++k) order.push_back(k);
+    order.insert(axis == BatchAxis::first ? order.begin() : order.end(), 0);
+    batch.push_back(stacked(versions).transpose(order).contiguous());
     for (std::size_t k = 0; k < 2; ++k) single[k][i] = versions[k];
   }
   const auto is_same = [](const Variable& a, const Variable& b) { return a.same_as(b); };
@@ -258,12 +273,8 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
   const Leaves leaves = leaves_of(sample);
   known.insert(known.end(), leaves.variables.begin(), leaves.variables.end());
   known_values.insert(known_values.end(), leaves.values.begin(), leaves.values.end());
-  Apply node;
-  try {
-    node = sample.node.op().vectorize(sample.node, inputs);
-  } catch (const NotImplementedError&) {
-    return;  // not supported, as the error says
-  }
+  const Apply node = batched_node({sample.node, inputs, axis});
+  if (!node.defined()) return;
   // A NumPy generator draws for the elements of the batch in sequence; for a counter-based stream, a batch is one draw,
   // whose first elements are those of the first element of the batch.
   std::vector<Arrays> results{perform(sample.node, single[0])};
@@ -287,7 +298,7 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
       const Array& expected = results[k][out];
       REQUIRE(got.ndim() == expected.ndim() + 1);
       CHECK(got.dtype() == expected.dtype());
-      check_close(got.take_index(0, std::int64_t(k)), expected, 1e-9);
+      check_close(got.take_index(axis == BatchAxis::first ? 0 : expected.ndim(), std::int64_t(k)), expected, 1e-9);
     }
   }
 }
@@ -543,14 +554,17 @@ TEST_CASE("a batch gives the results of its elements") {
       free_inputs += all[i];
     }
     if (free_inputs == 0) return;
-    check_batched(sample, all);
-    if (free_inputs == 1) return;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!all[i]) continue;
-      std::vector<bool> one = none;
-      one[i] = true;
-      INFO("only input " << i << " is batched");
-      check_batched(sample, one);
+    for (const BatchAxis axis : {BatchAxis::first, BatchAxis::last}) {
+      INFO("batches along the " << (axis == BatchAxis::first ? "first" : "last") << " axis");
+      check_batched(sample, all, axis);
+      if (free_inputs == 1) continue;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!all[i]) continue;
+        std::vector<bool> one = none;
+        one[i] = true;
+        INFO("only input " << i << " is batched");
+        check_batched(sample, one, axis);
+      }
     }
   });
 }

@@ -48,6 +48,12 @@ EXPRESSIONS = {
     "batch of matrices and vector": pt.dot(x, np.arange(3.0)),
     "batches of matrices": pt.dot(x, x.T),
     "batches of vectors": pt.dot(v, v) + pt.dot(x, v),
+    "decompositions": pt.linalg.cholesky(pt.dot(x.T, x) + 3 * pt.eye(3)),
+    "sorted": pt.sort(x, axis=0) + pt.argmax(x, axis=1)[:, None],
+    "gathered at a batch of indices": v[pt.argmax(v)] + x[pt.argsort(x[:, 0])],
+    "set at a batch of indices": pt.set_subtensor(x[pt.argmax(x[:, 1])], v)
+    + pt.inc_subtensor(x[pt.argsort(x[:, 0])[:2]], s),
+    "chosen": bt.ifelse(s > 0, x, -x),
     "steps": bt.scan(
         lambda row, last: last * 0.5 + row, sequences=[x], outputs_info=[v], return_updates=False
     ),
@@ -81,15 +87,18 @@ def test_a_batch_of_none():
     assert [value.shape for value in function(np.zeros((4, 3, 0)))] == [(2, 6, 0), (12, 0)]
 
 
-def test_what_has_no_form():
-    many = pt.tensor("many", dtype="float64", shape=(3, 3, 5))
-    square = pt.tensor("square", dtype="float64", shape=(3, 3))
-    with pytest.raises(
-        NotImplementedError, match="Cholesky.*no form for batches along the last axis"
-    ):
-        bt.vectorize_graph(pt.linalg.cholesky(square), {square: many}, batch_axis=-1)
-    with pytest.raises(NotImplementedError, match="no form for batches"):
-        bt.vectorize_graph(v[i], {i: pt.lvector("i")}, batch_axis=-1)
+def test_a_loop_over_the_batch():
+    """Where no op computes a batch at once: elements of one batch begin at different places."""
+    at = pt.lvector("at")
+    windows = bt.vectorize_graph(x[:, i : i + 2], {i: at}, batch_axis=-1)
+    x_value, at_value = rng.normal(size=(4, 3)), np.array([0, 1, 0])
+    found = windows.eval({x: x_value, at: at_value})
+    assert found.shape == (4, 2, 3)
+    for k, begin in enumerate(at_value):
+        np.testing.assert_array_equal(found[..., k], x_value[:, begin : begin + 2])
+
+
+def test_wrong_batches():
     with pytest.raises(ValueError, match="batch_axis must be 0 or -1, got 1"):
         bt.vectorize_graph(v.sum(), {v: pt.dmatrix("rows")}, batch_axis=1)
     with pytest.raises(ValueError, match="have one dimension, got 2"):
