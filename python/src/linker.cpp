@@ -347,6 +347,7 @@ void bind_linker(nb::module_& m) {
     return out;
   });
   m.def("linker_names", [] { return linker_names(); });
+  m.def("other_linker_names", other_linker_names);
 }
 
 }  // namespace bitale::python

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/rewriting/rewriting.hpp"
+#include "core/config_table.hpp"
 #include "link/linker.hpp"
 
 namespace bitale {
@@ -134,6 +135,7 @@ std::vector<std::string> mode_names() {
   for (auto& mode : modes) names.emplace_back(mode.name);
   return names;
 }
+const config::RegisterChoices register_mode_choices("mode", mode_names);
 
 Mode get_mode(const std::string& name) {
   require_known("mode", name, mode_names());

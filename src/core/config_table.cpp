@@ -35,6 +35,12 @@ std::string first_compiler() {
   return "";
 }
 
+using ListChoices = std::vector<std::string> (*)();
+std::map<std::string, ListChoices, std::less<>>& listed_elsewhere() {
+  static auto* const table = new std::map<std::string, ListChoices, std::less<>>;  // never destroyed
+  return *table;
+}
+
 constexpr bool start_only = false;
 
 // name, type, choices, default, meaning, whether it may change at run time
@@ -61,16 +67,10 @@ const std::vector<Flag>& declarations() {
        "operand "
        "but such integers, since nothing else says how many bits are wanted; numpy+floatX takes int64 and floatX."},
 
-      {"mode",
-       "enum",
-       {"FAST_RUN", "FAST_START", "FAST_COMPILE", "Mode", "C", "JAX", "VM", "CVM", "NanGuardMode", "DebugMode",
-        "DEBUG_MODE"},
-       "FAST_RUN",
-       "How function() compiles when no mode is given."},
+      {"mode", "enum", {}, "FAST_RUN", "How function() compiles when no mode is given."},
       {"linker",
        "enum",
-       {"auto", "jit", "tiered", "c", "jax", "opwise", "vm", "dual", "py", "c|py", "c|py_nogc", "cvm", "cvm_nogc",
-        "vm_nogc"},
+       {},
        "auto",
        "What runs a compiled graph: native code by LLVM (jit; tiered: at first quickly made code, which the other one "
        "replaces in time) or by the system's C compiler (c), native code for each "
@@ -404,8 +404,14 @@ Settings parse_ini(std::string_view text) {
   return out;
 }
 
+RegisterChoices::RegisterChoices(std::string_view flag, std::vector<std::string> (*choices)()) {
+  listed_elsewhere().emplace(flag, choices);
+}
+
 Table::Table() {
   for (Flag flag : declarations()) {
+    if (const auto list = listed_elsewhere().find(flag.name); list != listed_elsewhere().end())
+      flag.choices = list->second();
     if (flag.name == "cxx") flag.default_value = first_compiler();
     flag.default_value = expanded(flag.name, flag.default_value);
     flag.value = flag.default_value;

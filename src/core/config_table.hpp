@@ -18,6 +18,11 @@ Settings parse_flags_text(std::string_view text);
 // INI: "key = value" lines, "# comment" lines, [section]; in a section other than [global], key means section__key.
 Settings parse_ini(std::string_view text);
 
+// The choices of an enum flag that another part of the library lists: names of modes and linkers.
+struct RegisterChoices {
+  RegisterChoices(std::string_view flag, std::vector<std::string> (*choices)());
+};
+
 class Table {
  public:
   // The defaults.

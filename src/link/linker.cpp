@@ -1,12 +1,14 @@
 #include "link/linker.hpp"
 
 #include <cstdio>
+#include <iterator>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/link/module_compiler.hpp"
 #include "codegen/generate.hpp"
+#include "core/config_table.hpp"
 #include "link/measured.hpp"
 
 namespace bitale {
@@ -41,7 +43,8 @@ const std::vector<Entry>& linkers() {
 
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
     {"", "jit"}, {"auto", "jit"}, {"c|py", "opwise"}, {"cvm", "opwise"}, {"py", "vm"}};
-constexpr std::string_view without_gc = "_nogc";  // a suffix of names
+constexpr std::string_view without_gc = "_nogc";  // a suffix of names, of which PyTensor lists these
+constexpr std::string_view names_without_gc[] = {"c|py_nogc", "cvm_nogc", "vm_nogc"};
 
 const Entry& entry_of(std::string_view linker) {
   for (auto& [other, name] : other_names)
@@ -62,6 +65,27 @@ std::vector<std::string> linker_names() {
     if (entry.link != link::link_jax || has_module_compiler()) names.emplace_back(entry.name);
   return names;
 }
+
+std::vector<std::string> other_linker_names() {
+  std::vector<std::string> names;
+  for (auto& [other, name] : other_names)
+    if (!other.empty()) names.emplace_back(other);
+  names.insert(names.end(), std::begin(names_without_gc), std::end(names_without_gc));
+  return names;
+}
+
+namespace {
+
+// All names that mean something without further arguments, whether or not their requirements are met.
+std::vector<std::string> choices() {
+  std::vector<std::string> names = other_linker_names();
+  for (auto& entry : linkers())
+    if (entry.name != "wrap") names.emplace_back(entry.name);
+  return names;
+}
+const config::RegisterChoices register_linker_choices("linker", choices);
+
+}  // namespace
 
 Linker::Linker(std::string_view given) {
   if (given.ends_with(without_gc)) {

@@ -240,6 +240,13 @@ def test_flags_validate_their_values(name, good, bad):
         assert getattr(bt.config, name) == before
 
 
+def test_modes_and_linkers_are_listed_once():
+    choices = {flag["name"]: flag["choices"] for flag in bt._core.config_flags()}
+    assert choices["mode"] == bt.compile.mode.mode_names()
+    assert set(bt.link.linker_names()) - {"wrap"} <= set(choices["linker"])
+    assert set(choices["linker"]) - set(bt.compile.mode.predefined_linkers) <= {"jax"}
+
+
 def test_functions_use_the_configured_linker():
     x = pt.dvector("x")
     for linker in ("py", "c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"):

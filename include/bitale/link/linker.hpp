@@ -109,5 +109,7 @@ const ValuesAgree* agreement_of(const Linker& linker);
 
 // The linkers that this process can use: `jax` only where there is a compiler of modules (link/module_compiler.hpp).
 std::vector<std::string> linker_names();
+// Other names of linkers: "auto", and those of PyTensor.
+std::vector<std::string> other_linker_names();
 
 }  // namespace bitale

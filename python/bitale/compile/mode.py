@@ -82,7 +82,7 @@ def _linkers() -> dict[str, _Linker]:
     """By name: those of this process, what PyTensor calls them, and those that were registered."""
     from bitale.link.compiled import linker_object  # which few programs need
 
-    names = (*linker_names(), "py", "c|py", "cvm", "c|py_nogc", "vm_nogc", "cvm_nogc")
+    names = [*linker_names(), *_core.other_linker_names()]
     return {name: linker_object(_Linker(name)) for name in names} | _core.registered_linkers()
 
 
