@@ -61,7 +61,7 @@ class _Found(Validator):
     def signature_parameters(self) -> tuple[str, ...]:
         """numpydoc takes a first parameter `cls` for that of a class method, though this be a function."""
         found: tuple[str, ...] = super().signature_parameters
-        is_function = inspect.isfunction(self.obj) and "." not in self.obj.__qualname__
+        is_function = inspect.isroutine(self.obj) and "." not in self.obj.__qualname__
         first = next(iter(inspect.signature(self.obj).parameters), "") if is_function else ""
         return ("cls", *found) if first == "cls" and "cls" not in found else found
 

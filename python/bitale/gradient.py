@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Union, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bitale._geography import absent
 from bitale import _core
-from bitale._deprecation import warn_deprecated
 from bitale._core import (
+    Lop,
+    Rop,
     DisconnectedInputError,
     DisconnectedType,
     GradientError,
     NullType,
     NullTypeGradError,
-    TensorVariable,
-    Variable,
     disconnected_grad,
     gauss_newton_vector_product,
     grad,
@@ -30,6 +28,7 @@ from bitale._core import (
     jacobian,
     pullback,
     pushforward,
+    pushforward_through_pullback,
     undefined_grad,
     zero_grad,
 )
@@ -80,147 +79,6 @@ __all__ = [
     "verify_grad",
     "zero_grad",
 ]
-
-
-Expressions = Union[Variable, Sequence[Variable]]
-
-
-@overload
-def Lop(
-    f: Expressions,
-    wrt: Variable,
-    eval_points: Expressions,
-    consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> TensorVariable: ...
-
-
-@overload
-def Lop(
-    f: Expressions,
-    wrt: Sequence[Variable],
-    eval_points: Expressions,
-    consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> list[TensorVariable]: ...
-
-
-def Lop(
-    f: Expressions,
-    wrt: Expressions,
-    eval_points: Expressions,
-    consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> TensorVariable | list[TensorVariable]:
-    """Vector-Jacobian product; a deprecated name of `pullback`.
-
-    Parameters
-    ----------
-    f : Variable or sequence of Variable
-        Expressions.
-    wrt : Variable or sequence of Variable
-        Variables with respect to which to differentiate.
-    eval_points : Variable or sequence of Variable
-        Vectors, each of the shape of its expression.
-    consider_constant : sequence of Variable, optional
-        Variables through which no gradient passes.
-    disconnected_inputs : str
-        What happens if `f` does not depend on a variable: 'raise', 'warn' or
-        'ignore'.
-    return_disconnected : str
-        What the result for such a variable is: 'zero', 'none' or
-        'disconnected'.
-
-    Returns
-    -------
-    TensorVariable or list of TensorVariable
-        Products, each of the shape of its variable.
-
-    See Also
-    --------
-    bitale.pullback
-
-    Examples
-    --------
-    >>> x = pt.dvector("x")
-    >>> bt.Lop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
-    array([2., 4.])
-    """
-    warn_deprecated("Lop", "pullback")
-    return pullback(
-        f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected
-    )
-
-
-@overload
-def Rop(
-    f: Variable,
-    wrt: Expressions,
-    eval_points: Expressions,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-    use_op_rop_implementation: bool = True,
-) -> TensorVariable: ...
-
-
-@overload
-def Rop(
-    f: Sequence[Variable],
-    wrt: Expressions,
-    eval_points: Expressions,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-    use_op_rop_implementation: bool = True,
-) -> list[TensorVariable]: ...
-
-
-def Rop(
-    f: Expressions,
-    wrt: Expressions,
-    eval_points: Expressions,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-    use_op_rop_implementation: bool = True,
-) -> TensorVariable | list[TensorVariable]:
-    """Jacobian-vector product; a deprecated name of `pushforward`.
-
-    Parameters
-    ----------
-    f : Variable or sequence of Variable
-        Expressions.
-    wrt : Variable or sequence of Variable
-        Variables with respect to which to differentiate.
-    eval_points : Variable or sequence of Variable
-        Vectors, each of the shape of its variable.
-    disconnected_outputs : str
-        What happens if an expression does not depend on `wrt`: 'raise', 'warn'
-        or 'ignore'.
-    return_disconnected : str
-        What the result for such an expression is: 'zero', 'none' or
-        'disconnected'.
-    use_op_rop_implementation : bool
-        Accepted for compatibility with PyTensor: an op's own pushforward is always used.
-
-    Returns
-    -------
-    TensorVariable or list of TensorVariable
-        Products, each of the shape of its expression.
-
-    See Also
-    --------
-    bitale.pushforward
-
-    Examples
-    --------
-    >>> x = pt.dvector("x")
-    >>> bt.Rop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
-    array([2., 4.])
-    """
-    warn_deprecated("Rop", "pushforward")
-    return pushforward(f, wrt, eval_points, disconnected_outputs, return_disconnected)
 
 
 disconnected_type = DisconnectedType()
@@ -492,72 +350,6 @@ def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
     if isinstance(outputs, (list, tuple)):
         return tuple(outputs) if use_tuple else list(outputs)
     return (outputs,) if use_tuple else [outputs] if use_list else outputs
-
-
-@overload
-def pushforward_through_pullback(
-    outputs: Variable,
-    inputs: Expressions,
-    tangents: Expressions,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> TensorVariable: ...
-
-
-@overload
-def pushforward_through_pullback(
-    outputs: Sequence[Variable],
-    inputs: Expressions,
-    tangents: Expressions,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> list[TensorVariable]: ...
-
-
-def pushforward_through_pullback(
-    outputs: Expressions,
-    inputs: Expressions,
-    tangents: Expressions,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> TensorVariable | list[TensorVariable]:
-    """Jacobian-vector product; the same as `pushforward`.
-
-    Parameters
-    ----------
-    outputs : Variable or sequence of Variable
-        Expressions.
-    inputs : Variable or sequence of Variable
-        Variables with respect to which to differentiate.
-    tangents : Variable or sequence of Variable
-        Vectors, each of the shape of its variable.
-    disconnected_outputs : str
-        What happens if an expression does not depend on `inputs`: 'raise',
-        'warn' or 'ignore'.
-    return_disconnected : str
-        What the result for such an expression is: 'zero', 'none' or
-        'disconnected'.
-
-    Returns
-    -------
-    TensorVariable or list of TensorVariable
-        Products, each of the shape of its expression.
-
-    See Also
-    --------
-    bitale.pushforward
-
-    Notes
-    -----
-    `pushforward` takes the transpose of a pullback where an op has no pushforward.
-
-    Examples
-    --------
-    >>> x = pt.dvector("x")
-    >>> bt.gradient.pushforward_through_pullback(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
-    array([2., 4.])
-    """
-    return pushforward(outputs, inputs, tangents, disconnected_outputs, return_disconnected)
 
 
 def verify_grad(

@@ -152,7 +152,7 @@ nb::object signatures_with_docstring(nb::handle function) {
   const nb::str text(docstring_of(function).c_str());
   const bool is_function = Py_TYPE(function.ptr()) == function_type;
   if (const std::vector<std::string> typed = typed_overloads(name); is_function && !typed.empty()) {
-    for (const std::string& one : typed) {
+    for (const std::string& one : overloads(nb::cast<std::string>(first_signature(function)[0]), typed)) {
       const bool is_first = nb::len(out) == 0;
       out.append(nb::make_tuple(nb::str(one.c_str()), is_first ? nb::object(text) : nb::none(), nb::none()));
     }
@@ -172,10 +172,11 @@ nb::object attribute(nb::handle function, std::string_view name) {
   const bool is_bound = Py_TYPE(function.ptr()) == bound_type;
   if (name == "__doc__") return nb::str(docstring_of(function).c_str());
   if (name == "__name__" || name == "__qualname__") {
-    // Functions of bitale.xtensor; a stub lists them by the names that they have here.
-    const std::string own = name_attribute(function, std::string(name).c_str());
-    if (!own.starts_with(labelled_prefix) || name_attribute(function, "__module__") == "_core") return {};
-    return nb::str(own.substr(labelled_prefix.size()).c_str());
+    // A stub lists functions by the names that they have here.
+    const std::string given = name_attribute(function, std::string(name).c_str());
+    const std::string own(own_name(given));
+    if (own == given || name_attribute(function, "__module__") == "_core") return {};
+    return nb::str(own.c_str());
   }
   if (name == "__nb_signature__" && !is_bound) return signatures_with_docstring(function);
   if (name == "__signature__") return signature_of(function, true, is_bound ? 1 : 0);
@@ -279,6 +280,10 @@ void bind_docstrings(nb::module_& m) {
   replace<&bound_attribute>(bound_type);
   m.def("described_functions", &described_names, "Names of the functions that the reference describes, for tests.");
   bind_signature_of_compiled(m);
+  // A pickle has the name of a function; nanobind's functions have no pickles.
+  nb::module_::import_("copyreg").attr("pickle")(
+      nb::handle(reinterpret_cast<PyObject*>(function_type)),
+      nb::cpp_function([](nb::handle function) { return name_attribute(function, "__name__"); }));
   for (const ClassDescription& described : class_descriptions())
     m.attr(described.name).attr("__doc__") = nb::str(described.docstring);
 }

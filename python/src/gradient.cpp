@@ -16,6 +16,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "define.hpp"
+#include "deprecated.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/control/batched_graph.hpp"
@@ -288,6 +289,39 @@ void bind_gradient(nb::module_& m) {
          "has_aux"_a = false, R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.grad((x**3).sum(), x))([1.0, 2.0])
 array([ 3., 12.]))");
+  m.def(
+      "Lop",
+      [](Any f, Any wrt, Any eval_points, Any consider_constant, const std::string& disconnected_inputs,
+         const std::string& return_disconnected) {
+        warn_deprecated("Lop", "pullback");
+        return bound_pullback(f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected);
+      },
+      "f"_a, "wrt"_a, "eval_points"_a, "consider_constant"_a = nb::none(), "disconnected_inputs"_a = "raise",
+      "return_disconnected"_a = "zero", at_caller, R"(>>> x = pt.dvector("x")
+>>> bt.Lop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
+array([2., 4.]))");
+  m.def(
+      "Rop",
+      [](Any f, Any wrt, Any eval_points, const std::string& disconnected_outputs,
+         const std::string& return_disconnected, bool use_op_rop_implementation) {
+        warn_deprecated("Rop", "pushforward");
+        return bound_pushforward(f, wrt, eval_points, disconnected_outputs, return_disconnected,
+                                 use_op_rop_implementation);
+      },
+      "f"_a, "wrt"_a, "eval_points"_a, "disconnected_outputs"_a = "raise", "return_disconnected"_a = "zero",
+      "use_op_rop_implementation"_a = true, at_caller, R"(>>> x = pt.dvector("x")
+>>> bt.Rop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
+array([2., 4.]))");
+  m.def(
+      "pushforward_through_pullback",
+      [](Any outputs, Any inputs, Any tangents, const std::string& disconnected_outputs,
+         const std::string& return_disconnected) {
+        return bound_pushforward(outputs, inputs, tangents, disconnected_outputs, return_disconnected, false);
+      },
+      "outputs"_a, "inputs"_a, "tangents"_a, "disconnected_outputs"_a = "raise", "return_disconnected"_a = "zero",
+      at_caller, R"(>>> x = pt.dvector("x")
+>>> bt.gradient.pushforward_through_pullback(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
+array([2., 4.]))");
   m.def("pullback", bound_pullback, "f"_a, "wrt"_a, "cotangents"_a, "consider_constant"_a = nb::none(),
         "disconnected_inputs"_a = "raise", "return_disconnected"_a = "zero", at_caller, R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.pullback(x**2, x, pt.ones_like(x)))([1.0, 2.0])

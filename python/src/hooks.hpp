@@ -28,6 +28,8 @@ inline constexpr std::string_view hook_names[] = {
     "op_pullback", "op_pushforward", "op_batched", "op_infer_shape", "op_make_thunk", "op_make_py_thunk", "op_runner",
     // classes of ops
     "classes_of_ops", "classes_of_loops",
+    // loops, by name
+    "loops",
     // methods of variables
     "array", "array_ufunc", "array_function", "transfer",
     // printing and debugging

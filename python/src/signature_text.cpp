@@ -88,6 +88,55 @@ Signature parse_signature(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// `signature` with other types for some parameters. One that loses its default is given by name, as those after it.
+std::string changed_signature(std::string_view signature, const std::vector<Part>& changes, std::string_view result) {
+  std::string out(signature.substr(0, signature.find('(') + 1));
+  bool by_name = false;
+  Signature whole = parse_signature(signature);
+  for (Part& part : whole.parts) {
+    for (const Part& change : changes) {
+      if (change.name != part.name) continue;
+      part.keyword_only |= !part.default_text.empty() && change.default_text.empty();
+      part.annotation = change.annotation;
+      part.default_text = change.default_text;
+    }
+    if (!out.ends_with('(')) out += ", ";
+    if (part.keyword_only && !by_name) out += "*, ";
+    by_name = by_name || part.keyword_only;
+    out += std::string(std::size_t(part.stars), '*') + part.name + ": " + part.annotation;
+    if (!part.default_text.empty()) out += " = " + part.default_text;
+  }
+  return out + ") -> " + std::string(result);
+}
+
+}  // namespace
+
+std::vector<std::string> overloads(std::string_view signature, const std::vector<std::string>& lines) {
+  constexpr std::string_view updates = " + updates";
+  std::vector<std::string> out;
+  for (const std::string& line : lines) {
+    const std::size_t arrow = line.find("-> ");
+    if (line.starts_with("def ") || arrow == std::string::npos) {
+      out.push_back(line);
+      continue;
+    }
+    std::vector<Part> changes = parse_signature("(" + line.substr(0, arrow) + ")").parts;
+    std::string result = line.substr(arrow + 3);
+    if (!result.ends_with(updates)) {
+      out.push_back(changed_signature(signature, changes, result));
+      continue;
+    }
+    result.resize(result.size() - updates.size());
+    changes.push_back({"return_updates", "typing.Literal[True]", "True"});
+    out.push_back(changed_signature(signature, changes, "tuple[" + result + ", dict[Variable, Variable]]"));
+    changes.back() = {"return_updates", "typing.Literal[False]", ""};
+    out.push_back(changed_signature(signature, changes, result));
+  }
+  return out;
+}
+
 std::string short_annotation(std::string text) {
   static constexpr std::string_view names[][2] = {{"TensorVariable | numpy.typing.ArrayLike", "TensorLike"},
                                                   {"numpy.typing.", ""},

@@ -21,6 +21,9 @@ struct Signature {
 };
 
 Signature parse_signature(std::string_view text);
+// The signatures that the lines of a description stand for (`@` in reference/reference.hpp), of a function that is
+// bound with this one.
+std::vector<std::string> overloads(std::string_view signature, const std::vector<std::string>& lines);
 // What is written for a reader, who knows TensorLike.
 std::string short_annotation(std::string text);
 // The text with types for what has none: further arguments, elements of lists and tuples. `results`: how many a

@@ -105,34 +105,165 @@ void bind_structure(nb::module_& m) {
       .def("__repr__", [](const Tree& self) { return cat("TreeStructure(", self.str(), ")"); });
 }
 
+// A value, taken apart.
+struct Flat {
+  Flat(nb::handle value, nb::handle is_leaf) : form(Tree::of(value, leaves, is_leaf)) {}
+  Leaves leaves;
+  const Tree form;
+};
+
+nb::list with_paths(const Flat& flat) {
+  nb::list out;
+  const std::vector<std::string> paths = flat.form.paths();
+  for (std::size_t i = 0; i < paths.size(); ++i) out.append(nb::make_tuple(paths[i], flat.leaves[i]));
+  return out;
+}
+
+// The function of each leaf, of its path before it if `by_path`, and of the leaves of other values at the same place.
+nb::object mapped(const nb::object& function, nb::handle value, const nb::args& rest, nb::handle is_leaf,
+                  bool by_path) {
+  const Flat flat(value, is_leaf);
+  const std::size_t count = flat.leaves.size();
+  Leaves others;
+  for (std::size_t k = 0; k < rest.size(); ++k) flat.form.leaves_of(rest[k], others, cat("tree.map: argument ", k + 2));
+  const std::vector<std::string> paths = by_path ? flat.form.paths() : std::vector<std::string>();
+  nb::list results;
+  for (std::size_t i = 0; i < count; ++i) {
+    nb::list arguments;
+    if (by_path) arguments.append(paths[i]);
+    arguments.append(flat.leaves[i]);
+    for (std::size_t k = 0; k < rest.size(); ++k) arguments.append(others[k * count + i]);
+    results.append(function(*arguments));
+  }
+  return unflattened(flat.form, results);
+}
+
+// `initial`: an ellipsis for none.
+nb::object reduced(const nb::object& function, nb::handle value, const nb::object& initial, nb::handle is_leaf) {
+  const nb::list leaves = list_of(Flat(value, is_leaf).leaves);
+  const nb::object reduce = nb::module_::import_("functools").attr("reduce");
+  return initial.is(nb::ellipsis()) ? reduce(function, leaves) : reduce(function, leaves, initial);
+}
+
+bool are_all(nb::handle value, nb::handle is_leaf) {
+  const Flat flat(value, is_leaf);
+  for (std::size_t i = 0; i < flat.leaves.size(); ++i)
+    if (!nb::bool_(flat.leaves[i])) return false;
+  return true;
+}
+
+nb::object transposed(const Tree& outer, const Tree& inner, nb::handle value) {
+  Leaves values, leaves;
+  outer.leaves_of(value, values, "tree.transpose");
+  for (std::size_t i = 0; i < values.size(); ++i) inner.leaves_of(values[i], leaves, "tree.transpose: an inner value");
+  return inner.build([&](std::size_t column) {
+    return outer.build([&](std::size_t row) { return leaves[row * inner.leaf_count() + column]; });
+  });
+}
+
+// A function of bitale.tree.
+template <class F, class... Extra>
+void define_tree(nb::module_& m, const char* name, const char* parameters, const char* result, F&& function,
+                 const Extra&... extra) {
+  const std::string in_module = cat("tree_", name);
+  std::string signature = cat("def ", in_module, "(", parameters, ") -> ", result);
+  constexpr std::string_view brief = "IsLeaf";
+  if (const std::size_t at = signature.find(brief); at != std::string::npos)
+    signature.replace(at, brief.size(), "is_leaf: collections.abc.Callable[[typing.Any], bool] | None = None");
+  m.def(in_module.c_str(), function, extra..., nb::sig(signature.c_str()));
+}
+
+void bind_functions(nb::module_& m) {
+  const auto tree = "tree"_a.none();
+  const auto is_leaf = "is_leaf"_a.none() = nb::none();
+  define_tree(
+      m, "flatten", "tree: typing.Any, IsLeaf", "tuple[list[typing.Any], TreeStructure]",
+      [](Any value, Any is_leaf) {
+        const Flat flat(value, is_leaf);
+        return nb::make_tuple(list_of(flat.leaves), nb::cast(flat.form));
+      },
+      tree, is_leaf,
+      R"(>>> bt.tree.flatten({"W": 1.0, "b": (2.0, None)})
+([1.0, 2.0], TreeStructure({'W': *, 'b': (*, None)})))");
+  define_tree(
+      m, "unflatten", "treedef: TreeStructure, leaves: collections.abc.Iterable[typing.Any]", "typing.Any",
+      [](const Tree& form, Any leaves) { return unflattened(form, leaves); }, "treedef"_a, "leaves"_a);
+  define_tree(
+      m, "leaves", "tree: typing.Any, IsLeaf", "list[typing.Any]",
+      [](Any value, Any is_leaf) { return list_of(Flat(value, is_leaf).leaves); }, tree, is_leaf);
+  define_tree(
+      m, "structure", "tree: typing.Any, IsLeaf", "TreeStructure",
+      [](Any value, Any is_leaf) { return Flat(value, is_leaf).form; }, tree, is_leaf);
+  define_tree(
+      m, "map", "f: collections.abc.Callable[..., typing.Any], tree: typing.Any, *rest: typing.Any, IsLeaf",
+      "typing.Any", [](Any f, Any value, nb::args rest, Any is_leaf) { return mapped(f, value, rest, is_leaf, false); },
+      "f"_a, tree, "rest"_a, is_leaf,
+      R"(>>> bt.tree.map(lambda x, dx: x - 0.5 * dx, {"W": 1.0, "b": 2.0}, {"b": 2.0, "W": 4.0})
+{'W': -1.0, 'b': 1.0})");
+  define_tree(
+      m, "flatten_with_path", "tree: typing.Any, IsLeaf", "tuple[list[tuple[str, typing.Any]], TreeStructure]",
+      [](Any value, Any is_leaf) {
+        const Flat flat(value, is_leaf);
+        return nb::make_tuple(with_paths(flat), nb::cast(flat.form));
+      },
+      tree, is_leaf,
+      R"(>>> bt.tree.flatten_with_path({"W": [1.0, 2.0]})[0]
+[("['W'][0]", 1.0), ("['W'][1]", 2.0)])");
+  define_tree(
+      m, "leaves_with_path", "tree: typing.Any, IsLeaf", "list[tuple[str, typing.Any]]",
+      [](Any value, Any is_leaf) { return with_paths(Flat(value, is_leaf)); }, tree, is_leaf);
+  define_tree(
+      m, "map_with_path", "f: collections.abc.Callable[..., typing.Any], tree: typing.Any, *rest: typing.Any, IsLeaf",
+      "typing.Any", [](Any f, Any value, nb::args rest, Any is_leaf) { return mapped(f, value, rest, is_leaf, true); },
+      "f"_a, tree, "rest"_a, is_leaf);
+  define_tree(
+      m, "reduce",
+      "function: collections.abc.Callable[[typing.Any, typing.Any], typing.Any], tree: typing.Any, initializer: "
+      "typing.Any = ..., IsLeaf",
+      "typing.Any",
+      [](Any function, Any value, Any initial, Any is_leaf) { return reduced(function, value, initial, is_leaf); },
+      "function"_a, tree, "initializer"_a.none() = nb::ellipsis(), is_leaf,
+      R"(>>> bt.tree.reduce(lambda total, x: total + x, {"W": 1.0, "b": 2.0}, 0.0)
+3.0)");
+  define_tree(
+      m, "all", "tree: typing.Any, *, IsLeaf", "bool", [](Any value, Any is_leaf) { return are_all(value, is_leaf); },
+      tree, nb::kw_only(), is_leaf);
+  define_tree(
+      m, "transpose", "outer_treedef: TreeStructure, inner_treedef: TreeStructure, pytree_to_transpose: typing.Any",
+      "typing.Any", [](const Tree& outer, const Tree& inner, Any value) { return transposed(outer, inner, value); },
+      "outer_treedef"_a, "inner_treedef"_a, "pytree_to_transpose"_a.none(),
+      R"(>>> outer, inner = bt.tree.structure([0, 0]), bt.tree.structure({"W": 0, "b": 0})
+>>> bt.tree.transpose(outer, inner, [{"W": 1, "b": 2}, {"W": 3, "b": 4}])
+{'W': [1, 3], 'b': [2, 4]})");
+}
+
 }  // namespace
 
 void bind_tree(nb::module_& m) {
   bind_structure(m);
+  bind_functions(m);
   m.def(
       "register_tree",
-      [](Any cls, Any flatten, Any unflatten, Any like, Any joined, Any jacobian, Any described,
-         const std::vector<std::string>& names) {
-        register_tree_class({cls, flatten, unflatten, like, joined, jacobian, described, names});
+      [](Any cls, Any flatten, Any unflatten, Any like, Any joined, Any jacobian, Any described, Any names) {
+        register_tree_class({cls, flatten, unflatten, like, joined, jacobian, described,
+                             nb::cast<std::vector<std::string>>(nb::list(nb::object(names)))});
       },
       "cls"_a, "flatten"_a.none(), "unflatten"_a.none(), nb::kw_only(), "like"_a = nb::none(), "joined"_a = nb::none(),
-      "jacobian"_a = nb::none(), "described"_a = nb::none(), "names"_a = std::vector<std::string>(),
+      "jacobian"_a = nb::none(), "described"_a = nb::none(), "names"_a = nb::make_tuple(),
       nb::sig("def register_tree(cls: type, flatten: collections.abc.Callable[..., typing.Any] | None, unflatten: "
               "collections.abc.Callable[..., typing.Any] | None, *, like: "
               "collections.abc.Callable[..., typing.Any] | None = None, joined: collections.abc.Callable[..., "
               "typing.Any] | None = None, jacobian: collections.abc.Callable[..., typing.Any] | None = None, "
               "described: collections.abc.Callable[..., typing.Any] | None = None, names: "
-              "collections.abc.Sequence[str] = ()) -> None"));
-  m.def(
-      "tree_flatten",
-      [](Any value, Any is_leaf) {
-        Leaves leaves;
-        const Tree tree = Tree::of(value, leaves, is_leaf);
-        return nb::make_tuple(list_of(leaves), nb::cast(tree));
-      },
-      "value"_a.none(), "is_leaf"_a = nb::none(),
-      nb::sig("def tree_flatten(value: typing.Any, is_leaf: collections.abc.Callable[[typing.Any], bool] | None = "
-              "None) -> tuple[list[typing.Any], TreeStructure]"));
+              "collections.abc.Iterable[str] = ()) -> None"),
+      R"(>>> class Line:
+...     def __init__(self, slope, start):
+...         self.slope, self.start = slope, start
+>>> bt.register_tree(Line, lambda x: ((x.slope, x.start), None), lambda _, parts: Line(*parts))
+>>> line, x = Line(pt.dscalar("slope"), pt.dscalar("start")), pt.dscalar("x")
+>>> f = bt.function([line, x], line.slope * x + line.start)
+>>> f(Line(2.0, 1.0), 3.0)
+array(7.))");
   m.def(
       "registered_in",
       [](Any value) {

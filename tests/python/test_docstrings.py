@@ -1,7 +1,9 @@
 """Docstrings and signatures of bound and compiled functions: what help(), inspect and editors show."""
 
+import copy
 import inspect
 import pathlib
+import pickle
 import pydoc
 import re
 import sys
@@ -11,7 +13,7 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale import _core
+from bitale import _core, xtensor
 
 BOUND = {
     name: value
@@ -66,6 +68,27 @@ def test_sections_are_in_numpydocs_order():
     for name, function in BOUND.items():
         found = sections(inspect.getdoc(function))
         assert found == sorted(found, key=order.index), name
+
+
+def test_bound_functions_have_pickles():
+    for function in (pt.exp, pt.linalg.svd, bt.scan, bt.tree.map, xtensor.linalg.svd):
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert copy.deepcopy(function) is function
+
+
+def test_loops_and_trees_have_names_and_texts_of_their_own():
+    assert bt.scan.__name__ == "scan" and bt.tree.map.__name__ == "map"
+    assert "reduce : Reduce sequences by" in bt.scan.__doc__
+    for function in (
+        bt.scan,
+        bt.scan_checkpoints,
+        bt.foldl,
+        *map(vars(bt.tree).get, bt.tree.__all__[1:]),
+    ):
+        parameters = inspect.signature(function).parameters
+        for name, parameter in parameters.items():
+            stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL)
+            assert re.search(rf"\n{re.escape(stars + name)} : .*\n    \S", function.__doc__), name
 
 
 def test_signatures_have_defaults_and_kinds():

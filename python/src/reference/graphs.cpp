@@ -133,6 +133,37 @@ use_op_pushforward: Accepted for compatibility with PyTensor: an op's own pushfo
 -> TensorVariable or list of TensorVariable: The Jacobian of `f` times tangents, each of the shape of its expression.
 ~ pullback, jacobian
 
+= Lop
+Vector-Jacobian product; a deprecated name of `pullback`.
+@ def Lop(f: Variable | collections.abc.Sequence[Variable], wrt: Variable, eval_points: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', return_disconnected: str = 'zero') -> TensorVariable
+@ def Lop(f: Variable | collections.abc.Sequence[Variable], wrt: collections.abc.Sequence[Variable], eval_points: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', return_disconnected: str = 'zero') -> list[TensorVariable]
+eval_points (Variable or sequence of Variable): Vectors, each of the shape of its expression.
+-> TensorVariable or list of TensorVariable: Products, each of the shape of its variable.
+~ pullback
+< pullback
+
+= Rop
+Jacobian-vector product; a deprecated name of `pushforward`.
+@ def Rop(f: Variable, wrt: Variable | collections.abc.Sequence[Variable], eval_points: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero', use_op_rop_implementation: bool = True) -> TensorVariable
+@ def Rop(f: collections.abc.Sequence[Variable], wrt: Variable | collections.abc.Sequence[Variable], eval_points: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero', use_op_rop_implementation: bool = True) -> list[TensorVariable]
+eval_points (Variable or sequence of Variable): Vectors, each of the shape of its variable.
+use_op_rop_implementation: Accepted for compatibility with PyTensor: an op's own pushforward is used in any case.
+-> TensorVariable or list of TensorVariable: Products, each of the shape of its expression.
+~ pushforward
+< pushforward
+
+= pushforward_through_pullback
+Jacobian-vector product; the same as `pushforward`.
+@ def pushforward_through_pullback(outputs: Variable, inputs: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero') -> TensorVariable
+@ def pushforward_through_pullback(outputs: collections.abc.Sequence[Variable], inputs: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero') -> list[TensorVariable]
+outputs (Variable or sequence of Variable): Expressions.
+inputs (Variable or sequence of Variable): Variables with respect to which to differentiate.
+disconnected_outputs: What happens if an expression does not depend on `inputs`: ``'raise'``, ``'warn'`` or ``'ignore'``.
+-> TensorVariable or list of TensorVariable: Products, each of the shape of its expression.
+~ pushforward
+* `pushforward` takes the transpose of a pullback where an op has no pushforward.
+< pushforward
+
 = disconnected_grad
 Identity that cuts off gradients.
 -> `x`; for gradients, nothing depends on the argument.

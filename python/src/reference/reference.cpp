@@ -146,6 +146,8 @@ Description completed(Description out) {
   if (out.summary.empty()) out.summary = other->summary;
   if (out.results.empty()) out.results = other->results;
   if (out.related.empty()) out.related = other->related;
+  const auto is_whole = [](const std::string& line) { return line.starts_with("def "); };  // with the other's name
+  if (out.overloads.empty() && std::ranges::none_of(other->overloads, is_whole)) out.overloads = other->overloads;
   append(out.parameters, other->parameters);
   out.errors.insert(out.errors.begin(), other->errors.begin(), other->errors.end());
   append(out.notes, other->notes);
@@ -250,6 +252,12 @@ const Description& glossary() {
 RegisterDescriptions::RegisterDescriptions(std::string_view text) { texts().push_back(text); }
 RegisterDescriptions::RegisterDescriptions(std::string (*made)()) { makers().push_back(made); }
 
+std::string_view own_name(std::string_view name) {
+  for (const std::string_view module : {"xtensor_", "loop_", "tree_"})
+    if (name.starts_with(module)) return name.substr(module.size());
+  return name;
+}
+
 bool is_described(std::string_view name) { return found(name).has_value(); }
 
 std::vector<std::string> described_names() {
@@ -310,7 +318,7 @@ std::string docstring(std::string_view name, std::span<const Parameter> paramete
   if (!description->related.empty()) heading(out, "See Also");
   for (const std::string& other : description->related) {
     const std::optional<Description> of_other = found(other);
-    out += of_other ? cat(other, " : ", of_other->summary, "\n") : cat(other, "\n");
+    out += of_other ? cat(own_name(other), " : ", of_other->summary, "\n") : cat(other, "\n");
   }
   std::vector<std::string> notes = description->notes;
   elementwise_notes(name, notes);

@@ -13,6 +13,9 @@
 //   < name                     what is not said here is as of that function, or of the family of a name that begins
 //                              with a star: summary, parameters, results, errors, notes and related functions
 //   @ def name(...) -> ...     a signature for type checkers, where the result depends on the arguments
+//   @ name: type -> type       the same, in what it differs from the binding's signature; `-> type + updates` stands
+//   for
+//                              two: with updates, and without them where return_updates is False
 //
 // Any other line is a further paragraph after the summary. The doc of an elementwise function's record has the same
 // form.
@@ -48,10 +51,14 @@ std::string docstring(std::string_view name, std::span<const Parameter> paramete
                       std::string_view example);
 // How many results the description has.
 std::size_t result_count(std::string_view name);
-// Signatures for type checkers, in place of the binding's.
+// Signatures for type checkers, in place of the binding's, as the description has them.
 std::vector<std::string> typed_overloads(std::string_view name);
 // Names of all descriptions, without those of elementwise functions.
 std::vector<std::string> described_names();
+
+// The name of a function in its own module. In the module of all bound functions, "xtensor_", "loop_" or "tree_"
+// precedes it.
+std::string_view own_name(std::string_view name);
 
 // How the qualified names of methods of labelled tensors begin.
 inline constexpr std::string_view methods_of_labelled = "XTensorVariable.";
