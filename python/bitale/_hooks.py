@@ -60,7 +60,7 @@ HOOKS = {
     "stop_at_breakpoint": "bitale.breakpoint:stop",
     "classes_of_ops": "bitale.tensor.op_classes:__all__",
     "classes_of_loops": "bitale.scan.classes:__all__",
-    "loops": "bitale.scan.loops:FUNCTIONS",
+    "loops": "bitale.scan._loops:FUNCTIONS",
     "exception_called": "bitale.raise_op:exception_called",
     "generator_methods": "bitale.tensor.random.variable:METHODS",
     "words_of_generator": "bitale.tensor.random.state:words_of",

@@ -1,4 +1,4 @@
-// ScanBuilder, and the functions that make loops with it: bitale/scan/loops.py handles the forms of arguments and
+// ScanBuilder, and the functions that make loops with it: bitale/scan/_loops.py handles the forms of arguments and
 // results that PyTensor has.
 #include "bitale/ops/scan.hpp"
 

@@ -43,7 +43,7 @@ constexpr std::string_view paper = "Kingma and Ba (2015), \"Adam: A method for s
 
 const Rule<Adam> of_adam({
     .name = "adam",
-    .summary = "Adam: the mean of gradients, divided by the root of the mean of their squares.",
+    .summary = "Adam, which divides the mean of gradients by the root of the mean of their squares.",
     .source = paper,
     .counts = true,
     .settings = settings_of_adam<Adam>(),

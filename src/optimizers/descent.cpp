@@ -7,7 +7,7 @@ namespace {
 
 const Rule<Sgd> of_sgd({
     .name = "sgd",
-    .summary = "Gradient descent: steps against the gradient.",
+    .summary = "Gradient descent, in steps against the gradient.",
     .source = "Robbins and Monro (1951), \"A stochastic approximation method\".",
     .settings = {{"learning_rate", &Sgd::learning_rate, "Length of steps, per unit of the gradient."}},
     .formula = [](const Sgd& of, const Leaf& at) -> Moved {

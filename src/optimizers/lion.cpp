@@ -7,7 +7,7 @@ namespace {
 
 const Rule<Lion> of_lion({
     .name = "lion",
-    .summary = "Lion: steps along the signs of a mean of gradients.",
+    .summary = "Lion, whose steps follow the signs of a mean of gradients.",
     .source = "Chen et al. (2023), \"Symbolic discovery of optimization algorithms\".",
     .settings = {{"learning_rate", &Lion::learning_rate, "Length of steps."},
                  {"b1", &Lion::b1, "Weight of the mean before the step, in the sign.", Setting::Range::fraction},

@@ -7,7 +7,7 @@ namespace {
 
 const Rule<Adagrad> of_adagrad({
     .name = "adagrad",
-    .summary = "Adagrad: gradients, divided by the root of the sum of their squares.",
+    .summary = "Adagrad, which divides gradients by the root of the sum of their squares.",
     .source = "Duchi, Hazan and Singer (2011), \"Adaptive subgradient methods for online learning and stochastic "
               "optimization\", as in optax: `eps` is inside the root.",
     .settings = {{"learning_rate", &Adagrad::learning_rate, "Length of steps."},
@@ -24,7 +24,7 @@ const Rule<Adagrad> of_adagrad({
 
 const Rule<Rmsprop> of_rmsprop({
     .name = "rmsprop",
-    .summary = "RMSProp: gradients, divided by the root of a running mean of their squares.",
+    .summary = "RMSProp, which divides gradients by the root of a running mean of their squares.",
     .source = "Tieleman and Hinton (2012), \"Lecture 6.5: RMSProp\", as in optax: `eps` is inside the root.",
     .settings = {{"learning_rate", &Rmsprop::learning_rate, "Length of steps."},
                  {"decay", &Rmsprop::decay, "Share of the mean that a step keeps.", Setting::Range::fraction},
@@ -39,7 +39,7 @@ const Rule<Rmsprop> of_rmsprop({
 
 const Rule<Adadelta> of_adadelta({
     .name = "adadelta",
-    .summary = "Adadelta: gradients in units of earlier steps.",
+    .summary = "Adadelta, which measures gradients in units of earlier steps.",
     .source = "Zeiler (2012), \"ADADELTA: An adaptive learning rate method\".",
     .settings = {{"learning_rate", &Adadelta::learning_rate, "Factor of all steps; 1 in the paper."},
                  {"rho", &Adadelta::rho, "Share of the means that a step keeps.", Setting::Range::fraction},

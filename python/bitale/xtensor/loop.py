@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bitale import _core
-from bitale.scan.loops import as_list, built, initial_and_taps, sequence_and_taps
+from bitale.scan._loops import as_list, built, initial_and_taps, sequence_and_taps
 
 __all__ = ["scan"]
 

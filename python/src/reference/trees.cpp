@@ -82,7 +82,7 @@ pytree_to_transpose (object): Value of the outer structure, whose leaves have th
 -> Value of the inner structure, whose leaves have the outer one.
 
 = register_tree
-Let objects of a class stand wherever variables and values do.
+Allow objects of a class wherever variables and values are allowed.
 cls: The class itself; objects of subclasses are leaves, unless these are registered.
 flatten (callable or None): ``flatten(object) -> (children, aux)``: what the object is made of, and hashable data that belongs to its structure. None, as `unflatten`, for a dataclass whose objects are leaves.
 unflatten (callable or None): ``unflatten(aux, children) -> object``. Children may be variables, arrays or anything else.
