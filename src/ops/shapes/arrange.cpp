@@ -108,7 +108,8 @@ Variable repeat(const Operand& x, const Operand& repeats, std::optional<int> axi
   return reshape(alloc(dimshuffle(x, order), wide), lengths);
 }
 
-// The length of each dimension is that of the first tensor that has one: alloc requires the same of the others in a call.
+// The length of each dimension is that of the first tensor that has one: alloc requires the same of the others in a
+// call.
 Variables broadcast_arrays(const Operands& tensors) {
   const LocationScope here(tensors.where);
   Dims known;
