@@ -70,6 +70,8 @@ class ExchangeSearch {
     };
     if (scalar.name == "sub") {
       if (const Sign s = between(0, 0); s != Sign::unknown && s == between(1, 1)) return s;
+      // Unsigned differences wrap around: 3 - 5 is not the negative of 5 - 3 once it is a float.
+      if (kind(u.output().dtype()) == DTypeKind::UInt) return Sign::unknown;
       const Sign s = between(0, 1);
       return s == between(1, 0) ? -s : Sign::unknown;
     }
@@ -103,7 +105,7 @@ class ExchangeSearch {
     }
     if (scalar.name == "pow" && signs[1] == Sign::same) {
       const auto exponent = known_number(node.input(1));
-      if (exponent && *exponent == std::floor(*exponent))
+      if (exponent && std::isfinite(*exponent) && *exponent == std::floor(*exponent))
         return std::fmod(*exponent, 2) == 0 ? Sign::same : Sign::negated;
     }
     return Sign::unknown;

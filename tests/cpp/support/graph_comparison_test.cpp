@@ -156,5 +156,6 @@ TEST_CASE("the comparison detects wrong intermediate values of random graphs") {
   CHECK(wrong > 50);
   CHECK_MESSAGE(found * 100 >= wrong * 80, found << " of " << wrong);  // rounding may explain the rest
   // Next to a jump (mod(a, a)) rounding may explain any value of a run.
-  CHECK_MESSAGE(found * 100 >= by_rounding * 95, found << " of " << by_rounding);
+  CHECK(found <= by_rounding);
+  CHECK(found + 1 >= by_rounding);
 }

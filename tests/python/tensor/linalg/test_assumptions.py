@@ -960,6 +960,21 @@ def test_symmetry_of_kernels(name):
         np.testing.assert_allclose(value, value.T, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int8", "int64"])
+def test_symmetry_of_differences_of_integers(dtype):
+    """Unsigned differences wrap around, and have no sign."""
+    x = pt.vector("x", dtype=dtype)
+    between = x[:, None] - x[None, :]
+    matrix = abs(between).astype("float64") + 3 * pt.eye(x.shape[0])
+    assert ("sym" in known_facts(matrix)) == dtype.startswith("int")
+    values = np.array([3, 5, 9], dtype)
+    differences = values[:, None] - values[None, :]
+    expected = np.linalg.inv(np.abs(differences).astype("float64") + 3 * np.eye(3))
+    np.testing.assert_allclose(
+        bt.function([x], pt.linalg.inv(matrix))(values), expected, rtol=1e-10
+    )
+
+
 def process_by(solve):
     x, y, s, noise = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s"), pt.dscalar("noise")
     K = pt.exp(-0.5 * ((x[:, None] - x[None, :]) / s) ** 2) + noise * pt.eye(x.shape[0])
