@@ -20,8 +20,8 @@ Variable assume(const Operand& x, const Structure& facts);
 
 // The facts that follow for the matrix from how it is computed, and from the statements in its expression.
 Structure structure_of(const Variable& x);
-// The same in a graph: statements that other nodes of the graph make about x count as well. Results are memoized until
-// the graph changes.
+// The same in a graph: statements that other nodes of the graph make about x count as well. Results are kept, and
+// derived again where the graph changes.
 Structure structure_of(FunctionGraph& graph, const Variable& x);
 // A statement about a variable of the graph. It is transferred to the variable's replacement.
 void add_statement(FunctionGraph& graph, const Variable& x, const Structure& facts);

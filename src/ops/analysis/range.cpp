@@ -14,7 +14,7 @@ namespace {
 using interval::closed;
 using interval::max_exact;
 
-constexpr int deepest = 10, max_nodes = 200;
+constexpr int max_nodes = 200;
 constexpr std::int64_t max_elements = 4096;
 
 Range dtype_range(DType dtype) {
@@ -73,6 +73,6 @@ class Search {
 
 }  // namespace
 
-Range range_of(const Variable& variable) { return Search().of(variable, deepest); }
+Range range_of(const Variable& variable) { return Search().of(variable, levels_of_ranges); }
 
 }  // namespace bitale

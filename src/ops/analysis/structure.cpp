@@ -1,14 +1,19 @@
 // Structure facts about matrices, found through their expressions. The search is iterative, and limited to some
-// thousand nodes: facts further away are not found.
+// thousand nodes: facts further away are not found. A graph keeps the facts that were found; a change makes it derive
+// those again that are near to it, and all that follow where they differ.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "bitale/core/array.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/op.hpp"
 #include "bitale/ops/assume.hpp"
+#include "graph/pointer_map.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/analysis/range.hpp"
 
 namespace bitale {
 
@@ -47,41 +52,12 @@ Structure structure_of_values(const Array& value) {
   return out;
 }
 
-// For a graph: the facts that were stated about its variables, and those that follow, which are kept until the graph
-// changes.
-class StructureFeature final : public Feature {
- public:
-  std::string name() const override { return "structure"; }
-  void on_import(FunctionGraph&, const Apply&, std::string_view) override { known.clear(); }
-  void on_prune(FunctionGraph&, const Apply& node, std::string_view) override {
-    known.clear();
-    if (stated.empty()) return;
-    for (auto& output : node.outputs()) stated.erase(output.node());
-  }
-  // The replacement of a variable has its value, so the stated facts hold for it, too.
-  void on_change_input(FunctionGraph&, const Client&, const Variable& before, const Variable& after,
-                       std::string_view) override {
-    known.clear();
-    if (const auto found = stated.find(before.node()); found != stated.end()) {
-      const Structure facts = found->second;
-      stated[after.node()].add(facts);
-    }
-  }
-  KnownStructures known, stated;
-};
-
-StructureFeature& structure_feature(FunctionGraph& graph) {
-  if (auto* found = graph.feature<StructureFeature>()) return *found;
-  const auto made = std::make_shared<StructureFeature>();
-  graph.attach(made);
-  return *made;
-}
-
 class StructureSearch {
  public:
-  // Searches in a graph, or in an expression by itself.
-  StructureSearch(KnownStructures& known, const FunctionGraph* graph, const KnownStructures* stated)
-      : known_(known), graph_(graph), stated_(stated) {}
+  // Searches in a graph, or in an expression by itself. `base`: facts that are known besides.
+  StructureSearch(KnownStructures& known, const FunctionGraph* graph, const KnownStructures* stated,
+                  const KnownStructures* base = nullptr)
+      : known_(known), graph_(graph), stated_(stated), base_(base) {}
 
   // A node is queried; if it needs facts about an input that are not known yet, those are found first, and the node is
   // queried again.
@@ -90,7 +66,7 @@ class StructureSearch {
     int steps = 0;
     while (!waiting.empty()) {
       const Variable v = waiting.back();
-      if (known_.contains(v.node())) {
+      if (find(v)) {
         waiting.pop_back();
         continue;
       }
@@ -104,17 +80,23 @@ class StructureSearch {
         waiting.insert(waiting.end(), missing_.begin(), missing_.end());
       }
     }
-    return known_.at(variable.node());
+    return *find(variable);
   }
 
  private:
+  const Structure* find(const Variable& v) const {
+    if (const auto found = known_.find(v.node()); found != known_.end()) return &found->second;
+    if (!base_) return nullptr;
+    const auto found = base_->find(v.node());
+    return found != base_->end() ? &found->second : nullptr;
+  }
+
   class Inputs final : public InputStructures {
    public:
     Inputs(StructureSearch& search, const Apply& node) : search_(search), node_(node) {}
     Structure of(int input) override {
       const Variable& v = node_.input(input);
-      const auto found = search_.known_.find(v.node());
-      if (found != search_.known_.end()) return found->second;
+      if (const Structure* found = search_.find(v)) return *found;
       search_.missing_.push_back(v);
       return {};
     }
@@ -160,8 +142,103 @@ class StructureSearch {
   KnownStructures& known_;
   const FunctionGraph* graph_;
   const KnownStructures* stated_;
+  const KnownStructures* base_;
   Variables missing_;
 };
+
+// For a graph: the facts that were stated about its variables, and those that were found. A fact is about a value, so
+// that a change of the graph makes none of them false; but more may follow after it, or less be seen.
+class StructureFeature final : public Feature {
+ public:
+  std::string name() const override { return "structure"; }
+  void on_import(FunctionGraph&, const Apply& node, std::string_view) override { forget_stated_by(node); }
+  void on_prune(FunctionGraph&, const Apply& node, std::string_view) override {
+    forget_stated_by(node);
+    for (auto& input : node.inputs()) forget_leaf(input);
+    for (auto& output : node.outputs()) {
+      known_.erase(output.node());
+      stated_.erase(output.node());
+    }
+  }
+  // The replacement of a variable has its value, so the stated facts hold for it, too.
+  void on_change_input(FunctionGraph&, const Client& client, const Variable& before, const Variable& after,
+                       std::string_view) override {
+    forget_leaf(before);
+    if (client.node && !known_.empty()) add_outputs(*client.node, changed_);
+    if (const auto found = stated_.find(before.node()); found != stated_.end()) {
+      const Structure facts = found->second;
+      stated_[after.node()].add(facts);
+    }
+  }
+
+  Structure of(FunctionGraph& graph, const Variable& x) {
+    update(graph);
+    KnownStructures own;  // for a variable outside the graph, which may be freed at any time
+    if (graph.contains(x)) return StructureSearch(known_, &graph, &stated_).of(x);
+    return StructureSearch(own, &graph, &stated_, &known_).of(x);
+  }
+  void add_statement(const Variable& x, const Structure& facts) {
+    stated_[x.node()].add(facts);
+    changed_.push_back(x);
+  }
+
+ private:
+  static void add_outputs(ApplyNode& node, Variables& to) {
+    for (auto& output : Apply::of(&node).outputs()) to.push_back(output);
+  }
+  // A leaf that leaves the graph may be freed, and another variable made at its address.
+  void forget_leaf(const Variable& v) {
+    if (!v.has_owner()) known_.erase(v.node());
+  }
+  void forget_stated_by(const Apply& node) {
+    const auto* op = dynamic_cast<const StatesStructure*>(&node.op());
+    if (!op || known_.empty()) return;
+    for (int i = 0; i < int(node.inputs().size()); ++i)
+      if (!op->stated_of_input(i).is_unknown()) changed_.push_back(node.input(i));
+  }
+
+  // Derives again what is known of the changed variables and of those that depend on them over few levels, as far as a
+  // derivation looks. Where a fact comes or goes, the same is done for what depends on it.
+  void update(FunctionGraph& graph) {
+    while (!changed_.empty()) {
+      std::vector<std::pair<Variable, Structure>> before = taken_near(graph, std::exchange(changed_, {}));
+      StructureSearch search(known_, &graph, &stated_);
+      for (auto& [v, facts] : before)
+        if (!(search.of(v) == facts))
+          for (auto& client : graph.clients(v))
+            if (client.node) add_outputs(*client.node, changed_);
+    }
+  }
+  // What is known of these variables and of those near to them, which is known no more.
+  std::vector<std::pair<Variable, Structure>> taken_near(const FunctionGraph& graph, Variables level) {
+    std::vector<std::pair<Variable, Structure>> out;
+    PointerSet seen;
+    for (int distance = 0; distance <= levels_of_ranges && !level.empty(); ++distance) {
+      Variables next;
+      for (const Variable& v : level) {
+        if (!seen.insert(v.node()) || !graph.contains(v)) continue;
+        if (const auto found = known_.find(v.node()); found != known_.end()) {
+          out.emplace_back(v, found->second);
+          known_.erase(found);
+        }
+        for (auto& client : graph.clients(v))
+          if (client.node) add_outputs(*client.node, next);
+      }
+      level = std::move(next);
+    }
+    return out;
+  }
+
+  KnownStructures known_, stated_;
+  Variables changed_;  // since `known_` was up to date
+};
+
+StructureFeature& structure_feature(FunctionGraph& graph) {
+  if (auto* found = graph.feature<StructureFeature>()) return *found;
+  const auto made = std::make_shared<StructureFeature>();
+  graph.attach(made);
+  return *made;
+}
 
 }  // namespace
 
@@ -171,9 +248,7 @@ Structure structure_of(const Variable& x) {
 }
 
 Structure structure_of(FunctionGraph& graph, const Variable& x) {
-  StructureFeature& feature = structure_feature(graph);
-  KnownStructures own;  // for a variable outside the graph, which may be freed at any time
-  const Structure found = StructureSearch(graph.contains(x) ? feature.known : own, &graph, &feature.stated).of(x);
+  const Structure found = structure_feature(graph).of(graph, x);
   if (found.is_conflict())
     throw ConflictingAssumptionsError(cat("`", x.str(), "` is both known to be and known not to be ",
                                           join(found.contradictions(), ", "),
@@ -182,9 +257,7 @@ Structure structure_of(FunctionGraph& graph, const Variable& x) {
 }
 
 void add_statement(FunctionGraph& graph, const Variable& x, const Structure& facts) {
-  StructureFeature& feature = structure_feature(graph);
-  feature.known.clear();
-  feature.stated[x.node()].add(facts);
+  structure_feature(graph).add_statement(x, facts);
 }
 
 }  // namespace bitale
