@@ -30,7 +30,7 @@ int main() {
   const Variable total = sum(log(clip(rate, 0.01, 100)) + log(clip(scale, 0.01, 100)));
   std::printf("%s\n", steps_text(trace_rewrite(total)).c_str());
   const Function f = function({rate, scale}, total);
-  std::printf("%s\n%s\n", f.dprint("graph", true).c_str(), f.explain().c_str());
+  std::printf("%s\n%s\n", f.dprint("graph", Function::Provenance::Yes).c_str(), f.explain().c_str());
   const double value = f({Array{0.5, 2.0}, Array{3.0, 4.0}}).item();
   std::printf("value %.6f\n", value);
   return report.ok() && f.rewrite_report().hits("sum_of_logs") == 1 ? 0 : 1;

@@ -77,7 +77,7 @@ void bind_sets(nb::module_& m) {
   define(
       m, "isin",
       [](const Like& element, const Like& test_elements, Flag, Flag invert, const Any&) {
-        return isin(as_variable(element), as_variable(test_elements), invert);
+        return isin(as_variable(element), as_variable(test_elements), {.invert = invert});
       },
       "element"_a, "test_elements"_a, "assume_unique"_a = false, "invert"_a = false, nb::kw_only(),
       "kind"_a = nb::none(),

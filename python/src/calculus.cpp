@@ -54,7 +54,7 @@ array(76))");
   define(
       m, "vander",
       [](const Like& x, const Any& n, Flag increasing) {
-        return vander(as_variable(x), optional_operand(n), increasing);
+        return vander(as_variable(x), optional_operand(n), {.increasing = increasing});
       },
       "x"_a, "N"_a = nb::none(), "increasing"_a = false,
       R"(>>> pt.vander(np.array([2, 3]), 3).eval()
@@ -102,7 +102,7 @@ void bind_distributions(nb::module_& m) {
   define(
       m, "corrcoef",
       [](const Like& x, const Any& y, Flag rowvar, const DTypeLike& dtype) {
-        return corrcoef(as_variable(x), optional_operand(y), rowvar, optional_dtype(dtype));
+        return corrcoef(as_variable(x), optional_operand(y), {.rowvar = rowvar, .dtype = optional_dtype(dtype)});
       },
       "x"_a, "y"_a = nb::none(), "rowvar"_a = true, nb::kw_only(), "dtype"_a = nb::none(),
       R"(>>> pt.corrcoef([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).eval()

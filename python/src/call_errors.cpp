@@ -135,7 +135,7 @@ std::string about_count(const Signature& overload, std::size_t positional, const
     if (!is_given && part.default_text.empty()) missing.push_back(part.name);
   }
   if (positional > most)
-    return cat(" takes ", most, " positional argument", most == 1 ? "" : "s",
+    return cat(" takes ", count_text(std::int64_t(most), "positional argument"),
                most ? cat(" (", join(names, ", "), ")") : "", ", got ", positional, "\n  expected ",
                taken(overload, false));
   if (missing.empty()) return {};

@@ -56,7 +56,8 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "qr",
       [](const Like& a, const std::string& mode, Flag, Flag pivoting, const Any&) {
-        return one_or_tuple(qr(as_variable(a), option_named<QrMode>(mode, "qr: expected mode"), pivoting));
+        return one_or_tuple(
+            qr(as_variable(a), {.mode = option_named<QrMode>(mode, "qr: expected mode"), .pivoting = pivoting}));
       },
       nb::call_guard<AtCaller>(), "A"_a, "mode"_a = "full", "overwrite_a"_a = false, "pivoting"_a = false,
       "lwork"_a = nb::none());
@@ -64,7 +65,7 @@ void bind_decompositions(nb::module_& m) {
       m, "svd",
       [](const Like& a, Flag full_matrices, Flag compute_uv) -> Any {
         if (!compute_uv) return wrap(svdvals(as_variable(a)));
-        const SingularValues out = svd(as_variable(a), full_matrices);
+        const SingularValues out = svd(as_variable(a), {.full_matrices = full_matrices});
         return nb::make_tuple(wrap(out.u), wrap(out.s), wrap(out.vt));
       },
       nb::call_guard<AtCaller>(), "a"_a, "full_matrices"_a = true, "compute_uv"_a = true);
@@ -73,14 +74,16 @@ void bind_decompositions(nb::module_& m) {
       [](const Like& a, const Any& b, Flag lower, const std::optional<std::string>& UPLO, const Any&) {
         if (UPLO && *UPLO != "L" && *UPLO != "U")
           throw ValueError(cat("eigh: expected UPLO \"L\" or \"U\", got \"", *UPLO, "\""));
-        const EigenPairs out = eigh(as_variable(a), optional_operand(b), UPLO ? *UPLO == "L" : lower);
+        const EigenPairs out = eigh(as_variable(a), optional_operand(b), {.lower = UPLO ? *UPLO == "L" : bool(lower)});
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "UPLO"_a = nb::none(),
       "driver"_a = "evr");
   add_function(
       m, "eigvalsh",
-      [](const Like& a, const Any& b, Flag lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
+      [](const Like& a, const Any& b, Flag lower) {
+        return eigvalsh(as_variable(a), optional_operand(b), {.lower = lower});
+      },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true);
   add_function(
       m, "eig",
@@ -107,7 +110,7 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "a"_a, nb::kw_only(), "check_finite"_a = true, "overwrite_a"_a = false);
   add_function(
       m, "pivot_to_permutation",
-      [](const Like& p, Flag inverse) { return pivot_to_permutation(as_variable(p), inverse); },
+      [](const Like& p, Flag inverse) { return pivot_to_permutation(as_variable(p), {.inverse = inverse}); },
       nb::call_guard<AtCaller>(), "p"_a, "inverse"_a = false);
   add_function(
       m, "lu_solve",

@@ -67,8 +67,11 @@ array([0., 3.]))");
       R"(>>> pt.elu([-1.0, 3.0]).eval()
 array([-0.63212056,  3.        ]))");
   define(
-      m, "gelu", [](const Like& x, Flag approximate) { return gelu(as_variable(x), approximate); }, "x"_a,
-      "approximate"_a = false,
+      m, "gelu",
+      [](const Like& x, Flag approximate) {
+        return gelu(as_variable(x), approximate ? GeluApproximation::Tanh : GeluApproximation::None);
+      },
+      "x"_a, "approximate"_a = false,
       R"(>>> pt.gelu([-1.0, 1.0]).eval()
 array([-0.15865525,  0.84134475]))");
   define(

@@ -143,7 +143,7 @@ void bind_fft(nb::module_& m) {
   add_function(
       m, "irfft",
       [](const Like& inp, const std::optional<std::string>& norm, Flag is_odd) {
-        return irfft(as_variable(inp), as_norm(norm, "irfft"), is_odd);
+        return irfft(as_variable(inp), {.norm = as_norm(norm, "irfft"), .is_odd = is_odd});
       },
       caller, "inp"_a, "norm"_a = nb::none(), "is_odd"_a = false);
 }

@@ -3,7 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <concepts>
 #include <optional>
+#include <type_traits>
 
 #include "arguments.hpp"
 #include "numpy_bridge.hpp"
@@ -13,6 +15,10 @@ namespace bitale::python {
 struct Flag {
   bool value = false;
   operator bool() const { return value; }
+  // The C++ form of a flag, such as KeepDims: an enumeration of No and Yes.
+  template <class Named>
+  requires std::same_as < std::underlying_type_t<Named>,
+  bool > operator Named() const { return Named(value); }
 };
 
 // Of a bool of Python or NumPy, or an integer; std::nullopt for other objects.

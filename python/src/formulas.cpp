@@ -74,7 +74,10 @@ void bind_arrangements(nb::module_& m) {
       R"(>>> pt.shape_padaxis(np.ones((2, 3)), 1).eval().shape
 (2, 1, 3))");
   define(
-      m, "atleast_Nd", [](const Like& arry, int n, Flag left) { return atleast_Nd(as_variable(arry), n, left); },
+      m, "atleast_Nd",
+      [](const Like& arry, int n, Flag left) {
+        return atleast_Nd(as_variable(arry), n, left ? NewAxes::Leading : NewAxes::Trailing);
+      },
       "arry"_a, "n"_a = 1, nb::kw_only(), "left"_a = true, R"(>>> pt.atleast_Nd([1, 2], n=3, left=False).eval().shape
 (2, 1, 1))");
   define(
@@ -336,7 +339,7 @@ void bind_searches(nb::module_& m) {
   define(
       m, "permute_row_elements",
       [](const Like& x, const Like& y, Flag inverse) {
-        return permute_row_elements(as_variable(x), as_variable(y), inverse);
+        return permute_row_elements(as_variable(x), as_variable(y), {.inverse = inverse});
       },
       "x"_a, "y"_a, "inverse"_a = false,
       R"(>>> pt.permute_row_elements(np.array([[1, 2, 3]]), np.array([2, 0, 1])).eval()

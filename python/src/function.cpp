@@ -190,7 +190,8 @@ void bind_function_class(nb::module_& m) {
           "stablehlo",
           [](const Self& self, const std::optional<std::vector<std::vector<std::int64_t>>>& shapes, bool checks,
              const std::optional<std::string>& platform) {
-            const ModuleText module = stablehlo_text(self.function, shapes_from(shapes), checks, platform.value_or(""));
+            const ModuleText module = stablehlo_text(self.function, shapes_from(shapes),
+                                                     {.checks = checks, .platform = platform.value_or("")});
             nb::list results;
             for (auto& [dtype, lengths] : module.results)
               results.append(nb::make_tuple(std::string(dtype_name(dtype)),
@@ -210,7 +211,7 @@ void bind_function_class(nb::module_& m) {
             const nb::object path = nb::steal(PyOS_FSPath(folder.ptr()));
             if (!path.is_valid()) nb::raise_python_error();
             return export_stablehlo(self.function, nb::cast<std::string>(path), shapes_from(shapes),
-                                    {.name = name.value_or("")}, checks, platform.value_or(""));
+                                    {.name = name.value_or("")}, {.checks = checks, .platform = platform.value_or("")});
           },
           "folder"_a, "shapes"_a = nb::none(), "name"_a = nb::none(), "checks"_a = true, "platform"_a = nb::none(),
           nb::sig("def export_stablehlo(self, folder: str | os.PathLike[str], shapes: Sequence[Sequence[int]] | None = "
@@ -304,12 +305,12 @@ const Variable& shared_variable(const VariableObject& self) {
 // copied.
 nb::object shared_value(const VariableObject& self, bool borrow) {
   const Variable& variable = shared_variable(self);
-  return value_object(*variable.type(), get_value(variable, borrow));
+  return value_object(*variable.type(), get_value(variable, Borrow(borrow)));
 }
 
 void set_shared_value(const VariableObject& self, Any value, bool borrow) {
   const Variable& variable = shared_variable(self);
-  set_value(variable, value_from(*variable.type(), value), borrow);
+  set_value(variable, value_from(*variable.type(), value), Borrow(borrow));
 }
 
 void bind_shared(nb::module_& m) {
@@ -329,8 +330,8 @@ void bind_shared(nb::module_& m) {
       .def(
           "zero",
           [](const TensorSharedVariableObject& self, bool) {
-            Array value = get_value(self.variable, true);
-            set_value(self.variable, Array::zeros(value.dtype(), value.shape()), true);
+            Array value = get_value(self.variable, Borrow::Yes);
+            set_value(self.variable, Array::zeros(value.dtype(), value.shape()), Borrow::Yes);
           },
           "borrow"_a = false, "Sets all elements to zero.");
   m.def(
@@ -349,7 +350,7 @@ void bind_shared(nb::module_& m) {
           throw TypeError(cat("shared: expected a value, got the symbolic variable ", variable_of(value).str()));
         std::optional<Dims> static_shape;
         if (!shape.is_none()) static_shape = as_static_shape(shape);
-        return shared(array_from(value, Share::Borrow), name.value_or(""), borrow, static_shape);
+        return shared(array_from(value, Share::Borrow), name.value_or(""), Borrow(borrow), static_shape);
       },
       "value"_a, "name"_a.none(), "borrow"_a, "shape"_a.none(), nb::call_guard<AtCaller>(),
       nb::sig("def make_shared(value: typing.Any, name: str | None, borrow: bool, shape: typing.Any | None) -> "
@@ -357,7 +358,7 @@ void bind_shared(nb::module_& m) {
   m.def(
       "make_shared_of",
       [](const Type& type, Any value, const std::optional<std::string>& name, bool borrow) {
-        return shared_of(type, value_from(*type, value), name.value_or(""), borrow);
+        return shared_of(type, value_from(*type, value), name.value_or(""), Borrow(borrow));
       },
       "type"_a, "value"_a.none(), "name"_a.none(), "borrow"_a, nb::call_guard<AtCaller>(),
       nb::sig("def make_shared_of(type: Type, value: typing.Any, name: str | None, borrow: bool) -> typing.Any"));

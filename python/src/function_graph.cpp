@@ -125,7 +125,7 @@ int forget_graph(PyObject* object) {
   Py_CLEAR(*members_of(object));
   auto* self = instance_of<FunctionGraphObject>(object);
   if (!self || !self->graph || self->graph.use_count() != 1) return 0;
-  *self = own(FunctionGraph(Variables(), Variables(), false));
+  *self = own(FunctionGraph(Variables(), Variables(), Clone::No));
   return 0;
 }
 
@@ -179,7 +179,7 @@ void bind_function_graph(nb::module_& m) {
                 for (Variable& each : *list) each = variable_of(nb::object(copies[wrap(each)]));
               clone = false;
             }
-            new (self.p) Self(own(FunctionGraph(std::move(leaves), std::move(roots), clone)));
+            new (self.p) Self(own(FunctionGraph(std::move(leaves), std::move(roots), Clone(clone))));
             nb::inst_mark_ready(self.h);
             if (!features.is_none())
               for (nb::handle feature : features) self.h.attr("attach_feature")(feature);

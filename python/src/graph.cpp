@@ -752,7 +752,8 @@ void bind_walks(nb::module_& m) {
       "clone",
       [](Any outputs, bool copy_leaves) {
         VariableMap memo;
-        return like_given(outputs, clone(one_or_several(outputs), memo, copy_leaves));
+        return like_given(outputs,
+                          clone(one_or_several(outputs), memo, copy_leaves ? ClonedLeaves::Copy : ClonedLeaves::Keep));
       },
       "outputs"_a, "copy_leaves"_a = false,
       nb::sig("def clone(outputs: typing.Any, copy_leaves: bool = False) -> typing.Any"),
@@ -761,7 +762,7 @@ void bind_walks(nb::module_& m) {
       "graph_replace",
       [](Any outputs, Any replace, bool strict) {
         const Variables graph = one_or_several(outputs);
-        return like_given(outputs, graph_replace(graph, as_replacements(replace, "replace", graph), strict));
+        return like_given(outputs, graph_replace(graph, as_replacements(replace, "replace", graph), Strict(strict)));
       },
       "outputs"_a, "replace"_a = nb::none(), "strict"_a = true, nb::call_guard<AtCaller>(),
       nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any = None, strict: bool = True) -> typing.Any"));
@@ -770,7 +771,7 @@ void bind_walks(nb::module_& m) {
       [](Any output, Any replace, bool, bool copy_inputs_over, Any) {
         const Variables copies = clone_replace(one_or_several(output), as_replacements(replace, "replace"));
         VariableMap memo;
-        return like_given(output, copy_inputs_over ? copies : clone(copies, memo, true));
+        return like_given(output, copy_inputs_over ? copies : clone(copies, memo, ClonedLeaves::Copy));
       },
       "output"_a, "replace"_a = nb::none(), "rebuild_strict"_a = true, "copy_inputs_over"_a = true,
       "clone_inner_graphs"_a = nb::none(), nb::call_guard<AtCaller>(),

@@ -75,8 +75,9 @@ void InObject::store() {
   if (container.defined() || value.is_none()) return;
   const Type type = variable.type();
   const std::string label = name.value_or("");
-  container = as_tensor(type) ? shared(array_from(value, Share::Borrow), label, false, Dims(variable.static_shape()))
-                              : shared_of(type, value_from(*type, value), label, false);
+  container = as_tensor(type)
+                  ? shared(array_from(value, Share::Borrow), label, Borrow::No, Dims(variable.static_shape()))
+                  : shared_of(type, value_from(*type, value), label, Borrow::No);
 }
 
 bool InObject::owns_container() const {
@@ -260,10 +261,10 @@ void bind_container(nb::module_& m) {
       .def_prop_rw(
           "value",
           [](const ContainerObject& self) -> nb::object {
-            return value_object(*self.variable.type(), get_value(self.variable, false));
+            return value_object(*self.variable.type(), get_value(self.variable, Borrow::No));
           },
           [](const ContainerObject& self, Any value) {
-            set_value(self.variable, value_from(*self.variable.type(), value), false);
+            set_value(self.variable, value_from(*self.variable.type(), value), Borrow::No);
           },
           nb::for_getter(nb::sig("def value(self) -> typing.Any")),
           nb::for_setter(nb::sig("def value(self, value: typing.Any, /) -> None")), nb::for_setter(nb::arg().none()),
@@ -281,7 +282,7 @@ void bind_container(nb::module_& m) {
       .def("__setstate__", [](ContainerObject& self,
                               const std::tuple<Variable>& state) { new (&self) ContainerObject{std::get<0>(state)}; })
       .def("__repr__", [](const ContainerObject& self) {
-        const nb::object value = value_object(*self.variable.type(), get_value(self.variable, true));
+        const nb::object value = value_object(*self.variable.type(), get_value(self.variable, Borrow::Yes));
         return cat("<Container ", self.variable.name(), " ", nb::cast<std::string>(nb::repr(value)), ">");
       });
 }

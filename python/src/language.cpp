@@ -195,8 +195,9 @@ void bind_arranging(nb::module_& m) {
       [](nb::args xi, Flag copy, Flag sparse, const std::string& indexing) {
         if (!copy)
           throw NotImplementedError("meshgrid: copy=False is not supported: results share no memory with inputs");
-        return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse,
-                                option_named<GridIndexing>(indexing, "meshgrid: expected indexing")));
+        return list_of(meshgrid(
+            as_variables(xi, "meshgrid"),
+            {.sparse = sparse, .indexing = option_named<GridIndexing>(indexing, "meshgrid: expected indexing")}));
       },
       "xi"_a, "copy"_a = true, "sparse"_a = false, "indexing"_a = "xy");
   define(
@@ -231,7 +232,8 @@ void bind_creating(nb::module_& m) {
         const nb::object numbers =
             wrap(linspace(limits[0], limits[1], limits[2], sequence_options(endpoint, dtype, axis)));
         if (!retstep) return numbers;
-        return nb::make_tuple(numbers, wrap(linspace_step(limits[0], limits[1], limits[2], endpoint)));
+        return nb::make_tuple(numbers, wrap(linspace_step(limits[0], limits[1], limits[2],
+                                                          endpoint ? Endpoint::Included : Endpoint::Excluded)));
       },
       "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, "dtype"_a = nb::none(), "axis"_a = 0,
       nb::kw_only(), "device"_a = nb::none(),
@@ -314,7 +316,9 @@ void bind_searching(nb::module_& m) {
       "x"_a, "weights"_a = nb::none(), "minlength"_a = nb::none(), "assert_nonneg"_a = false);
   define(
       m, "digitize",
-      [](const Like& x, const Like& bins, Flag right) { return digitize(as_variable(x), as_variable(bins), right); },
+      [](const Like& x, const Like& bins, Flag right) {
+        return digitize(as_variable(x), as_variable(bins), {.right = right});
+      },
       "x"_a, "bins"_a, "right"_a = false);
   define(
       m, "take_along_axis",

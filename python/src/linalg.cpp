@@ -86,7 +86,7 @@ void bind_linalg(nb::module_& m) {
   add_function(
       m, "cholesky",
       [](const Like& x, Flag lower, Flag, Flag, const std::string& on_error, Flag upper) {
-        return cholesky(as_variable(x), lower && !upper, as_on_error(on_error));
+        return cholesky(as_variable(x), {.lower = lower && !upper, .on_error = as_on_error(on_error)});
       },
       nb::call_guard<AtCaller>(), "x"_a, "lower"_a = true, nb::kw_only(), "check_finite"_a = true,
       "overwrite_a"_a = false, "on_error"_a = "raise", "upper"_a = false, cholesky_doc);
@@ -161,7 +161,7 @@ void bind_linalg(nb::module_& m) {
         };
         Structure facts;
         for (auto& [fact, holding] : given)
-          if (holding) facts.add(fact, *holding);
+          if (holding) *holding ? facts.add(fact) : facts.exclude(fact);
         return assume(as_variable(x), facts);
       },
       "x"_a, "diagonal"_a = nb::none(), "lower_triangular"_a = nb::none(), "upper_triangular"_a = nb::none(),

@@ -17,7 +17,7 @@ namespace bitale::python {
 
 namespace {
 
-using Summing = Variable (*)(const Operand&, const Axes&, bool, std::optional<DType>);
+using Summing = Variable (*)(const Operand&, const Axes&, KeepDims, std::optional<DType>);
 void bind_with_dtype(nb::module_& m, const char* name, Summing function, const char* example) {
   define(
       m, name,
@@ -27,7 +27,7 @@ void bind_with_dtype(nb::module_& m, const char* name, Summing function, const c
       "a"_a, "axis"_a.none() = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, example);
 }
 
-using Choosing = Variable (*)(const Operand&, const Axes&, bool);
+using Choosing = Variable (*)(const Operand&, const Axes&, KeepDims);
 void bind_choosing(nb::module_& m, const char* name, Choosing function, const char* example) {
   define(
       m, name,
@@ -37,7 +37,7 @@ void bind_choosing(nb::module_& m, const char* name, Choosing function, const ch
       "a"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false, example);
 }
 
-using Spreading = Variable (*)(const Operand&, const Axes&, int, bool);
+using Spreading = Variable (*)(const Operand&, const Axes&, int, KeepDims);
 void bind_spreading(nb::module_& m, const char* name, Spreading function, const char* example) {
   define(
       m, name,
@@ -47,7 +47,7 @@ void bind_spreading(nb::module_& m, const char* name, Spreading function, const 
       "a"_a, "axis"_a.none() = nb::none(), "ddof"_a = 0, "keepdims"_a = false, example);
 }
 
-using Locating = Variable (*)(const Operand&, std::optional<int>, bool);
+using Locating = Variable (*)(const Operand&, std::optional<int>, KeepDims);
 void bind_locating(nb::module_& m, const char* name, Locating function, const char* example) {
   define(
       m, name,
@@ -79,7 +79,7 @@ void bind_cumulating(nb::module_& m, const char* name, Cumulating function, cons
       "x"_a, nb::kw_only(), "axis"_a.none() = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false, example);
 }
 
-using Quantile = Variable (*)(const Operand&, const Operand&, const Axes&, bool, QuantileMethod);
+using Quantile = Variable (*)(const Operand&, const Operand&, const Axes&, KeepDims, QuantileMethod);
 void bind_quantile(nb::module_& m, const char* name, Quantile function, const char* example) {
   define(
       m, name,

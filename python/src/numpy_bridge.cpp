@@ -101,9 +101,10 @@ Array from_ndarray(nb::handle object, Share share) {
     strides[axis] = PyArray_STRIDE(ndarray, int(axis));
   }
   if (ndim == 0) return Array::scalar(dtype, PyArray_DATA(ndarray));
-  if (share == Share::Copy) return Array::borrow(PyArray_DATA(ndarray), dtype, shape, strides, nullptr, false).copy();
+  if (share == Share::Copy)
+    return Array::borrow(PyArray_DATA(ndarray), dtype, shape, strides, nullptr, Array::Writeable::No).copy();
   return Array::borrow(PyArray_DATA(ndarray), dtype, shape, strides, keep_alive(held.ptr()),
-                       PyArray_ISWRITEABLE(ndarray));
+                       Array::Writeable(PyArray_ISWRITEABLE(ndarray)));
 }
 
 nb::object any_to_ndarray(nb::handle object) {

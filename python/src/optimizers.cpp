@@ -276,7 +276,8 @@ Schedule exponential_decay_of(const Like& init_value, const Like& transition_ste
                               const Like& transition_begin, bool staircase, const Any& end_value) {
   const auto setting = [](nb::handle given) { return setting_of(given, "exponential_decay"); };
   return exponential_decay(setting(init_value), setting(transition_steps), setting(decay_rate),
-                           setting(transition_begin), staircase,
+                           setting(transition_begin),
+                           staircase ? optimizers::Decay::Staircase : optimizers::Decay::Continuous,
                            end_value.is_none() ? std::nullopt : std::optional(setting(end_value)));
 }
 

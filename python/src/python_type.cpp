@@ -58,16 +58,16 @@ bool PythonType::is_valid_value(const Array& value) const {
   return is_true(object_->attr("is_valid_value")(held_object(value)));
 }
 
-Array PythonType::filtered(nb::handle value, bool strict, Downcast downcast) const {
+Array PythonType::filtered(nb::handle value, Strict strict, Downcast downcast) const {
   nb::gil_scoped_acquire locked;
-  return holding(object_->attr("filter")(value, strict, downcast_object(downcast)));
+  return holding(object_->attr("filter")(value, strict == Strict::Yes, downcast_object(downcast)));
 }
 
-Array PythonType::filter(const Array& value, bool strict, Downcast downcast) const {
+Array PythonType::filter(const Array& value, Strict strict, Downcast downcast) const {
   if (!value.object()) throw TypeError(cat("expected a value of type ", str(), ", got an array"));
   nb::gil_scoped_acquire locked;
   const nb::object before = held_object(value);
-  nb::object after = object_->attr("filter")(before, strict, downcast_object(downcast));
+  nb::object after = object_->attr("filter")(before, strict == Strict::Yes, downcast_object(downcast));
   return after.is(before) ? value : holding(std::move(after));
 }
 

@@ -23,10 +23,10 @@ class PythonType final : public TypeBase {
   const TensorType* storage() const override;
   bool is_host_only() const override { return true; }
   bool is_valid_value(const Array& value) const override;
-  Array filter(const Array& value, bool strict, Downcast downcast) const override;
+  Array filter(const Array& value, Strict strict, Downcast downcast) const override;
   bool values_eq(const Array& a, const Array& b) const override;
   bool values_eq_approx(const Array& a, const Array& b) const override;
-  Array filtered(nb::handle value, bool strict, Downcast downcast) const;
+  Array filtered(nb::handle value, Strict strict, Downcast downcast) const;
 
  private:
   bool agree(const char* method, const Array& a, const Array& b) const;

@@ -101,7 +101,8 @@ void bind_random(nb::module_& m) {
       "random_choice",
       [=](const Variable& rng, const Variable& a, const std::optional<Variables>& size, bool replace,
           const std::optional<Variable>& p) {
-        return drawn(random::choice(rng, a, as_size(size), replace, p ? std::optional<Operand>(*p) : std::nullopt));
+        return drawn(random::choice(rng, a, as_size(size),
+                                    {.replace = replace, .p = p ? std::optional<Operand>(*p) : std::nullopt}));
       },
       "rng"_a, "a"_a, "size"_a.none(), "replace"_a, "p"_a.none(), nb::call_guard<AtCaller>(),
       nb::sig("def random_choice(rng: RandomGeneratorVariable, a: TensorVariable, size: list[TensorVariable] | None, "

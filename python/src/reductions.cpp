@@ -26,10 +26,10 @@ void check_accumulator(const Variable& x, nb::handle acc_dtype, const char* func
                         dtype_name(x.dtype()), ", the dtype of x"));
 }
 
-using Summing = Variable (*)(const Operand&, const Axes&, bool, std::optional<DType>);
-using Choosing = Variable (*)(const Operand&, const Axes&, bool);
-using Locating = Variable (*)(const Operand&, const Axes&, bool);
-using Spreading = Variable (*)(const Operand&, const Axes&, double, bool);
+using Summing = Variable (*)(const Operand&, const Axes&, KeepDims, std::optional<DType>);
+using Choosing = Variable (*)(const Operand&, const Axes&, KeepDims);
+using Locating = Variable (*)(const Operand&, const Axes&, KeepDims);
+using Spreading = Variable (*)(const Operand&, const Axes&, double, KeepDims);
 using Normalizing = Variable (*)(const Operand&, const Axes&);
 
 void bind_summing(nb::module_& m, const char* name, Summing function) {
@@ -86,7 +86,7 @@ void bind_spreading(nb::module_& m, const char* name, Spreading function) {
         Variable operand = as_variable(x);
         const Axes axes = as_axes(axis, name);
         // The mean of the centered elements is the rounding error of what would be 0.
-        if (corrected) operand = sub(operand, mean(operand, axes, true));
+        if (corrected) operand = sub(operand, mean(operand, axes, KeepDims::Yes));
         return function(operand, axes, ddof ? *ddof : correction.value_or(0.0), keepdims);
       },
       "axis"_a = nb::none(), "ddof"_a = nb::none(), "keepdims"_a = false, "corrected"_a = false,
@@ -100,7 +100,7 @@ void bind_normalizing(nb::module_& m, const char* name, Normalizing function) {
       "c"_a, "axis"_a = nb::none());
 }
 
-using ChoosingFrom = Variable (*)(const Operand&, const Axes&, bool, const Operand&);
+using ChoosingFrom = Variable (*)(const Operand&, const Axes&, KeepDims, const Operand&);
 
 void bind_extremum(nb::module_& m, const char* name, Choosing function, ChoosingFrom with_initial) {
   define_both(

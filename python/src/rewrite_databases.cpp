@@ -265,9 +265,11 @@ Role role_of(const std::string& role) {
 void add(const std::optional<std::string>& phase, const std::string& name, double position,
          std::vector<std::string> tags, const std::string& role, Member member, bool overwrite) {
   if (phase)
-    OptDB::instance().add(*phase, {name, std::move(tags), std::move(member), role_of(role)}, overwrite);
+    OptDB::instance().add(*phase, {name, std::move(tags), std::move(member), role_of(role)},
+                          rewriting::Overwrite(overwrite));
   else
-    OptDB::instance().add({name, position, std::move(tags), nullptr, std::move(member)}, overwrite);
+    OptDB::instance().add({name, position, std::move(tags), nullptr, std::move(member)},
+                          rewriting::Overwrite(overwrite));
 }
 
 // Node rewriters that are in several phases are one rule.
@@ -301,7 +303,7 @@ void bind_optdb(nb::module_& m) {
       "optdb_add_rule",
       [](const std::string& phase, const std::string& name, nb::handle rewriter, Tags tags, bool overwrite) {
         OptDB::instance().add(phase, {name, std::move(tags), {.rewrite = {.rule = rule_in_optdb(rewriter, name)}}},
-                              overwrite);
+                              rewriting::Overwrite(overwrite));
       },
       "phase"_a, "name"_a, "rewriter"_a, "tags"_a, "overwrite"_a);
   m.def(

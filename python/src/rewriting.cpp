@@ -90,7 +90,7 @@ class ScopedAccess {
                                           access == Access::Change ? &graph : nullptr})) {}
   ~ScopedAccess() {
     static const auto& nothing = *new std::shared_ptr<const FunctionGraph>(
-        std::make_shared<const FunctionGraph>(Variables(), Variables(), false));
+        std::make_shared<const FunctionGraph>(Variables(), Variables(), Clone::No));
     *nb::inst_ptr<FunctionGraphObject>(seen) = {nothing, nullptr};
   }
   ScopedAccess(const ScopedAccess&) = delete;
@@ -326,7 +326,8 @@ void bind_rules(nb::module_& m) {
       .def(
           "_register",
           [](const RuleObject& self, const std::vector<std::string>& more, bool overwrite) {
-            rewriting::register_rules([&](Rules& rules) { self.declare_with(rules, more); }, overwrite);
+            rewriting::register_rules([&](Rules& rules) { self.declare_with(rules, more); },
+                                      rewriting::Overwrite(overwrite));
           },
           "tags"_a, "overwrite"_a)
       .def("__repr__", [](const RuleObject& self) { return cat("<Rule ", self.name, ">"); });

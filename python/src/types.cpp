@@ -45,7 +45,7 @@ Any filter_value(const TypeObject& self, Any value, bool strict, std::optional<b
   const TensorType& type = tensor_type_of(self);
   if (strict && !is_ndarray(value)) throw TypeError(cat("strict: expected an array of ", type.str()));
   Array array = value_for(type, value, downcast);
-  return to_numpy(filter(type, array, strict, downcast == Downcast::Always ? downcast : Downcast::Never));
+  return to_numpy(filter(type, array, Strict(strict), downcast == Downcast::Always ? downcast : Downcast::Never));
 }
 
 Downcast downcast_of(std::optional<bool> allow) {

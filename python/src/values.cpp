@@ -68,14 +68,14 @@ Array value_from(const TypeBase& type, nb::handle object, Downcast downcast, boo
       throw TypeError(cat("the input is strict: expected an array of ", tensor->str(), ", got ", shown(object)));
     // Float literals are converted by value_for.
     const Downcast then = downcast == Downcast::Always ? Downcast::Always : Downcast::Never;
-    return tensor->filter(value_for(*tensor, object, downcast), strict, then);
+    return tensor->filter(value_for(*tensor, object, downcast), Strict(strict), then);
   }
   if (!type.storage()) throw TypeError(cat("the type ", type.str(), " has no values, got ", shown(object)));
   if (auto* random = dynamic_cast<const RandomType*>(&type))
-    return random->filter(words_of(*random, object), strict, downcast);
+    return random->filter(words_of(*random, object), Strict(strict), downcast);
   if (auto* foreign = instance_of<ForeignObject>(object))
-    return type.filter(Array::holding(foreign->object), strict, downcast);
-  if (auto* python = dynamic_cast<const PythonType*>(&type)) return python->filtered(object, strict, downcast);
+    return type.filter(Array::holding(foreign->object), Strict(strict), downcast);
+  if (auto* python = dynamic_cast<const PythonType*>(&type)) return python->filtered(object, Strict(strict), downcast);
   throw TypeError(cat("expected a value of type ", type.str(), ", got ", shown(object)));
 }
 

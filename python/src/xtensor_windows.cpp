@@ -27,10 +27,10 @@ struct RollingWindows {
   std::string dim;
   std::int64_t length;
   std::optional<std::int64_t> min_periods;
-  bool center;
+  WindowPlace place;
 
   XVariable reduced(Rolling reduction, int ddof = 0) const {
-    return rolling(x, dim, length, reduction, min_periods, center, ddof);
+    return rolling(x, dim, length, reduction, {.min_periods = min_periods, .place = place, .ddof = ddof});
   }
 };
 
@@ -65,13 +65,14 @@ void bind_rolling(nb::module_& m) {
   cls.def(
       "construct",
       [](const RollingWindows& self, Any window_dim) {
-        return windows(self.x, self.dim, self.length, as_dim(window_dim), self.center);
+        return windows(self.x, self.dim, self.length, as_dim(window_dim), self.place);
       },
       "window_dim"_a, Caller(), "The windows along a new dimension, with nan for elements that are not there.");
   m.def(
       "xtensor_rolling",
       [](nb::handle x, Any dim, std::int64_t length, std::optional<std::int64_t> min_periods, Flag center) {
-        RollingWindows out{as_labelled(x), as_dim(dim).name(), length, min_periods, center};
+        RollingWindows out{as_labelled(x), as_dim(dim).name(), length, min_periods,
+                           center ? WindowPlace::Center : WindowPlace::End};
         out.x.axis(out.dim, "rolling");  // says whether it is there
         return out;
       },
@@ -162,7 +163,7 @@ void bind_xtensor_windows(nb::module_& m) {
   m.def(
       "xtensor_diff",
       [](const XVariable& x, Any dim, std::int64_t n, Flag is_upper) {
-        return xtensor::diff(x, as_dim(dim).name(), n, is_upper);
+        return xtensor::diff(x, as_dim(dim).name(), n, is_upper ? DiffLabel::Upper : DiffLabel::Lower);
       },
       "x"_a, "dim"_a, "n"_a, "is_upper"_a, Caller());
   m.def(

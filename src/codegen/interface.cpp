@@ -169,8 +169,7 @@ std::string header_comment(const Interface& file) {
     const Parameter& output = file.signature.outputs[i];
     const int ndim = file.output_ndim(i);
     text += cat("//   ", file.output_names[i], "  ", dtype_name(output.dtype), " ",
-                ndim ? cat("of ", ndim, ndim == 1 ? " dimension" : " dimensions", ", as long as ", file.signature.name,
-                           "_sizes says")
+                ndim ? cat("of ", count_text(ndim, "dimension"), ", as long as ", file.signature.name, "_sizes says")
                      : std::string("a number"),
                 output.about.empty() ? "" : cat("  ", output.about), "\n");
   }

@@ -105,10 +105,9 @@ lowering::Lowered lowered_for_export(const Function& function) {
   lowering::Lowered lowered = lowering::lower(*exported_graph(function));
   for (const Apply& node : lowered.callbacks)
     if (inner_graph_of(node.op()))
-      throw NotImplementedError(
-          cat("export: ", node.op().label(),
-              " is an op with an inner graph, which has no exported form yet; an OpFromGraph made "
-              "with inline=True becomes part of the function"));
+      throw NotImplementedError(cat("export: ", node.op().label(),
+                                    " is an op with an inner graph, which has no exported form yet; an OpFromGraph "
+                                    "with the option inline becomes part of the function"));
   return lowered;
 }
 
@@ -185,11 +184,10 @@ std::vector<Dims> module_shapes(const Function& function, const std::vector<Dims
 
 }  // namespace
 
-ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes, bool checks,
-                          const std::string& platform) {
+ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes, const StablehloOptions& options) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
   stablehlo::Module module = stablehlo::write_module(*link::graph_for_module(lent), module_shapes(function, shapes),
-                                                     {.platform = platform, .with_checks = checks});
+                                                     {.platform = options.platform, .with_checks = options.checks});
   ModuleText out{std::move(module.text), {}, {}};
   for (auto& result : module.results) out.results.emplace_back(result.dtype, result.lengths);
   for (auto& check : module.checks) out.checks.push_back(check.message);
@@ -197,9 +195,9 @@ ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& sha
 }
 
 std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes,
-                             const ExportOptions& options, bool checks, const std::string& platform) {
+                             const ExportOptions& options, const StablehloOptions& module) {
   const std::string name = chosen_name(function, options.name);
-  const std::string text = stablehlo_text(function, shapes, checks, platform).text;
+  const std::string text = stablehlo_text(function, shapes, module).text;
   make_folder(folder);
   return write(folder, name + ".mlir", text);
 }

@@ -15,7 +15,7 @@
 
 namespace bitale {
 
-const Array& Results::single() const {
+const Array& Results::single() const& {
   if (values_.size() == 1) return values_[0];
   throw ValueError(
       cat("a function with ", values_.size(), " outputs gives ", values_.size(), " results, not one; index them"));
@@ -85,8 +85,9 @@ void Function::Impl::with_views(std::span<const Array> values, Action action) co
   if (values.size() != inputs.size()) {
     std::vector<std::string> names;
     for (auto& input : inputs) names.push_back(input.str());
-    throw TypeError(cat(name.empty() ? std::string("function") : name, ": takes ", inputs.size(), " arguments (",
-                        join(names, ", "), "), got ", values.size()));
+    throw TypeError(cat(name.empty() ? std::string("function") : name, ": takes ",
+                        count_text(std::int64_t(inputs.size()), "argument"), " (", join(names, ", "), "), got ",
+                        values.size()));
   }
   SmallVector<View, 8> views;
   std::vector<Array> converted;
@@ -110,7 +111,7 @@ Results Function::Impl::call(std::span<const Array> values) const {
 
 Array Function::Impl::accept(std::size_t i, const Array& value) const {
   try {
-    return inputs[i].type()->filter(value, false, downcast);
+    return inputs[i].type()->filter(value, Strict::No, downcast);
   } catch (Error& error) {
     error.add("in", label(i));
     throw;
@@ -396,7 +397,8 @@ Results Function::call(std::span<const Array> inputs, std::span<const std::pair<
   std::vector<const Array*> slots(impl().inputs.size(), nullptr);
   const std::string caller = impl().name.empty() ? "function" : impl().name;
   if (inputs.size() > slots.size())
-    throw TypeError(cat(caller, ": takes ", slots.size(), " arguments, got ", inputs.size()));
+    throw TypeError(
+        cat(caller, ": takes ", count_text(std::int64_t(slots.size()), "argument"), ", got ", inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) slots[i] = &inputs[i];
   std::vector<std::string> names;
   for (auto& input : impl().inputs) names.push_back(input.name());
@@ -463,10 +465,10 @@ std::string Function::explain() const {
              bitale::explain(*impl().graph));
 }
 
-std::string Function::dprint(std::string_view stage, bool provenance) const {
+std::string Function::dprint(std::string_view stage, Provenance provenance) const {
   if (stage != "graph") return impl().thunk->text(stage);
   DprintOptions options;
-  options.provenance = provenance;
+  options.provenance = provenance == Provenance::Yes;
   options.note = [this](const Apply& node) { return impl().thunk->note(node); };
   options.outputs = output_labels();
   return bitale::dprint(*impl().graph, options);

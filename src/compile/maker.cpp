@@ -139,7 +139,7 @@ void check_unused(const Variables& given_inputs, const Variables& inputs, const 
     error.add("hint", given_inputs[i].has_owner()
                           ? "an expression that is written a second time is another variable: give it a name, use that "
                             "in the outputs, and make it the input"
-                          : "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
+                          : "leave it out, or set the option on_unused_input to ignore or warn");
     if (policy == OnUnusedInput::Raise) fail_at(std::move(error), inputs[i]);
     std::fprintf(stderr, "warning: %s\n", error.what());
   }

@@ -78,7 +78,7 @@ void require_valid(const Variable& variable, const Array& value, const DebugChec
   if (value.dtype() != type->dtype) refuse(cat("the dtype is ", dtype_name(value.dtype())), "");
   if (!fits(*type, value)) refuse(cat("the shape is ", tuple_text(value.shape())), "");
   if (checks.finite && !all_finite(value))
-    refuse("not all elements are finite", "DebugMode(check_isfinite=False) allows nan and inf");
+    refuse("not all elements are finite", "DebugMode without the option check_isfinite allows nan and inf");
 }
 
 NodeCheck::NodeCheck(Apply node, const DebugChecks& checks, std::vector<std::shared_ptr<const CompiledNode>> code)

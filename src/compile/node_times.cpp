@@ -41,7 +41,7 @@ std::vector<std::pair<Apply, double>> node_times(const Function& function, std::
     values.insert(graph.inputs()[i].node(), function.accept(i, inputs[i]));
   const std::vector<Variable> shared = function.shared_variables();
   for (std::size_t i = 0; i < shared.size(); ++i)
-    values.insert(graph.inputs()[inputs.size() + i].node(), get_value(shared[i], true));
+    values.insert(graph.inputs()[inputs.size() + i].node(), get_value(shared[i], Borrow::Yes));
   PointerMap<std::size_t> last_reader;  // after which the value is no longer needed
   for (std::size_t position = 0; position < order.size(); ++position)
     for (auto& input : order[position].inputs()) *last_reader.insert(input.node()).first = position;

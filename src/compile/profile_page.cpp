@@ -82,7 +82,7 @@ std::string profile_html(const Profile& profile) {
   FlamePage page;
   page.title = cat("Profile of ", profile.name.empty() ? "a function" : profile.name);
   if (profile.calls > 0) {
-    Flame calls{cat(profile.calls, profile.calls == 1 ? " call" : " calls"), profile.call_seconds, "call"};
+    Flame calls{count_text(std::int64_t(profile.calls), "call"), profile.call_seconds, "call"};
     calls.facts.push_back({"results", cat(profile.results, " bytes at most")});
     calls.facts.push_back({"temporaries", cat(profile.temporaries, " bytes at most")});
     if (profile.limits.flops > 0)

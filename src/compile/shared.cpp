@@ -10,8 +10,8 @@
 
 namespace bitale {
 
-Container::Container(Type type, Array value, bool is_lent)
-    : type_(std::move(type)), value_(std::move(value)), is_lent_(is_lent) {}
+Container::Container(Type type, Array value, Borrow borrow)
+    : type_(std::move(type)), value_(std::move(value)), is_lent_(borrow == Borrow::Yes) {}
 
 Array Container::held() const {
   const std::lock_guard lock(mutex_);
@@ -86,9 +86,9 @@ void Container::keep(const Array& value, const Array& on_device) const {
   value_ = on_device;
 }
 
-void Container::set(const Array& value, bool borrow) {
+void Container::set(const Array& value, Borrow borrow) {
   Array filtered = type_->filter(value);
-  Array next = borrow ? filtered : filtered.copy();
+  Array next = borrow == Borrow::Yes ? filtered : filtered.copy();
   // Old values are released after all locks: a release may wait for others (for memory of Python, on the interpreter's
   // lock).
   std::optional<Array> spare, fetched;
@@ -98,7 +98,7 @@ void Container::set(const Array& value, bool borrow) {
     std::swap(value_, next);
     std::swap(spare_, spare);
     std::swap(fetched_, fetched);
-    is_lent_ = borrow;
+    is_lent_ = borrow == Borrow::Yes;
   });
 }
 
@@ -145,17 +145,18 @@ void Container::exchange() const noexcept {
   is_lent_ = false;
 }
 
-Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {
+Variable shared(const Array& value, std::string name, Borrow borrow, std::optional<Dims> static_shape) {
   Dims shape = static_shape ? *static_shape : Dims(std::size_t(value.ndim()), unknown_length);
   Type type = tensor_type(value.dtype(), shape);
   return shared_of(type, value, std::move(name), borrow);
 }
 
-Variable shared_of(const Type& type, const Array& value, std::string name, bool borrow) {
+Variable shared_of(const Type& type, const Array& value, std::string name, Borrow borrow) {
   storage_of(type, "shared");
   Array kept = type->filter(value);
   Variable variable(type, std::move(name));
-  variable.node()->leaf = Ref<const LeafData>(make_ref<Container>(type, borrow ? kept : kept.copy(), borrow));
+  variable.node()->leaf =
+      Ref<const LeafData>(make_ref<Container>(type, borrow == Borrow::Yes ? kept : kept.copy(), borrow));
   return variable;
 }
 
@@ -171,12 +172,12 @@ Container& require_container(const Variable& variable, std::string_view what) {
 }
 }  // namespace
 
-Array get_value(const Variable& shared, bool borrow) {
+Array get_value(const Variable& shared, Borrow borrow) {
   const Container& container = require_container(shared, "get_value");
-  return borrow ? container.lend() : container.get().copy();
+  return borrow == Borrow::Yes ? container.lend() : container.get().copy();
 }
 
-void set_value(const Variable& shared, const Array& value, bool borrow) {
+void set_value(const Variable& shared, const Array& value, Borrow borrow) {
   require_container(shared, "set_value").set(value, borrow);
 }
 

@@ -301,7 +301,7 @@ const HostObject* Array::held_object() const noexcept {
 }
 
 Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
-                    bool writeable) {
+                    Writeable writeable) {
   require_lengths(shape);
   if (shape.size() != strides.size())
     throw ValueError(cat("borrow: a shape of ", shape.size(), " dimensions with ", strides.size(), " strides"));
@@ -315,7 +315,7 @@ Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& stri
   array.shape_ = shape;
   array.strides_ = strides;
   array.dtype_ = dtype;
-  array.writeable_ = writeable;
+  array.writeable_ = writeable == Writeable::Yes;
   return array;
 }
 
@@ -362,6 +362,10 @@ void Array::refuse_strides() const {
                        " of the shape ", tuple_text(shape_), ": contiguous() has them so, and view_as has strides"));
 }
 
+void Array::refuse_temporary() {
+  throw ValueError("the elements of a temporary array end with it: give the array a name first");
+}
+
 void Array::refuse_rank(std::size_t expected) const {
   throw ValueError(cat("expected an array of ", expected, " dimensions, got one of the shape ", tuple_text(shape_)));
 }
@@ -369,6 +373,10 @@ void Array::refuse_rank(std::size_t expected) const {
 void refuse_stride(std::int64_t stride, std::size_t itemsize) {
   throw ValueError(cat("expected strides that are multiples of ", itemsize, " bytes, and not negative, got ", stride,
                        ": contiguous() is an array with such ones"));
+}
+
+void refuse_position(std::int64_t position, std::size_t axis, std::int64_t length) {
+  throw IndexError(cat("position ", position, " of axis ", axis, " is outside of its length ", length));
 }
 
 namespace {
@@ -549,7 +557,9 @@ Array Array::broadcast_to(const Dims& shape) const {
       throw ShapeError(cat("can't broadcast the shape ", tuple_text(shape_), " to ", tuple_text(shape), ": dimension ",
                            axis, " has length ", have, ", not ", want, " or 1"));
   }
-  return view(shape, strides, 0);
+  Array out = view(shape, strides, 0);
+  if (product(shape) > size()) out.writeable_ = false;  // several elements share one place in memory
+  return out;
 }
 
 Array Array::view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const {

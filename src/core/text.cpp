@@ -61,6 +61,10 @@ std::string number_text(double value) {
   return out + digits.substr(0, before_point) + "." + digits.substr(before_point);
 }
 
+std::string count_text(std::int64_t count, std::string_view what) {
+  return cat(count, " ", what, count == 1 ? "" : "s");
+}
+
 std::string tuple_text(std::span<const std::int64_t> values) {
   std::string out = "(";
   for (std::size_t i = 0; i < values.size(); ++i) {

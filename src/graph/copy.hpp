@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bitale/graph/traversal.hpp"
 #include "bitale/graph/variable.hpp"
 #include "graph/pointer_map.hpp"
 
@@ -31,6 +32,6 @@ void copy_names(const Apply& from, const Apply& to);
 
 // Copies everything that the outputs need. Variables in the memo are replaced by their entries, and copies are added to
 // it.
-Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool copy_leaves = false);
+Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, ClonedLeaves leaves = ClonedLeaves::Keep);
 
 }  // namespace bitale

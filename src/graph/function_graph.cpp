@@ -43,33 +43,34 @@ Variable input_copy(const Variable& input) {
 
 }  // namespace
 
-FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : state_(std::make_unique<State>()) {
-  check_inputs(inputs, clone);
+FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, Clone clone) : state_(std::make_unique<State>()) {
+  const bool copies = clone == Clone::Yes;
+  check_inputs(inputs, copies);
   for (const Variable& output : outputs)
     if (!output.defined()) throw ValueError("FunctionGraph: an output is not a variable");
   auto& originals = state_->originals;
   PointerMap<VariableNode*> own_inputs;
   for (const Variable& input : inputs) {
-    const Variable own = clone ? input_copy(input) : input;
+    const Variable own = copies ? input_copy(input) : input;
     LeafRecord& record = state_->leaves[own.node()];
     record.leaf = own;
     record.is_input = true;
     state_->inputs.push_back(own);
     own_inputs.insert(input.node(), own.node());
-    if (clone) originals.emplace_back(input, own);
+    if (copies) originals.emplace_back(input, own);
   }
-  if (!clone)
+  if (!copies)
     for (const Variable& v : ancestors(outputs)) originals.emplace_back(v, v);
   Transaction making(change(), "new graph", Transaction::Log::No);
-  if (clone) outputs = making.copy_in(outputs, own_inputs, originals);
+  if (copies) outputs = making.copy_in(outputs, own_inputs, originals);
   for (const Variable& output : outputs) making.add_output(output);
   making.commit();
-  if (clone && state_->free_records.empty()) {  // nodes were imported in the order of a walk from the outputs
+  if (copies && state_->free_records.empty()) {  // nodes were imported in the order of a walk from the outputs
     state_->order.resize(node_count());
     std::iota(state_->order.begin(), state_->order.end(), 0u);
     state_->order_is_known = true;
   }
-  if (!clone)
+  if (!copies)
     for (auto& [original, own] : originals) own = making.resolve(own);
 }
 

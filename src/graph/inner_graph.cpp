@@ -119,9 +119,9 @@ bool InnerGraph::equals(const Opaque& other) const {
 }
 
 std::string InnerGraph::text() const {
-  const auto counted = [](std::size_t n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); };
-  return cat("graph(", counted(inputs_.size(), "input"), ", ", counted(node_count_, "node"), ", ",
-             counted(outputs_.size(), "output"), ")");
+  return cat("graph(", count_text(std::int64_t(inputs_.size()), "input"), ", ",
+             count_text(std::int64_t(node_count_), "node"), ", ", count_text(std::int64_t(outputs_.size()), "output"),
+             ")");
 }
 
 bool have_linear_pullbacks(const InnerGraph& graph) {

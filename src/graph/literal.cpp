@@ -10,7 +10,7 @@ namespace bitale {
 
 Variable literal(Array value) {
   Variable out(tensor_type(value.dtype(), value.shape()));
-  out.node()->leaf = make_ref<const ConstantData>(value.read_only(), true);
+  out.node()->leaf = make_ref<const ConstantData>(value.read_only(), ConstantData::Kind::Literal);
   return out;
 }
 

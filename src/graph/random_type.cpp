@@ -33,7 +33,7 @@ bool RandomType::is_valid_value(const Array& value) const {
   return TypeBase::is_valid_value(value) && refusal(*this, value).empty();
 }
 
-Array RandomType::filter(const Array& value, bool strict, Downcast downcast) const {
+Array RandomType::filter(const Array& value, Strict strict, Downcast downcast) const {
   if (TypeBase::is_valid_value(value))
     if (const std::string_view what = refusal(*this, value); !what.empty())
       throw ValueError(cat(str(), ": the words are not a state of a ", bit_generator_name(generator), ": ", what));

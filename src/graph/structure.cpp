@@ -89,9 +89,13 @@ void Structure::close() {
   }
 }
 
-void Structure::add(Fact fact, bool holding) {
-  std::uint16_t& facts = holding ? holds_ : fails_;
-  facts = std::uint16_t(facts | bit(fact));
+void Structure::add(Fact fact) {
+  holds_ = std::uint16_t(holds_ | bit(fact));
+  close();
+}
+
+void Structure::exclude(Fact fact) {
+  fails_ = std::uint16_t(fails_ | bit(fact));
   close();
 }
 
@@ -151,7 +155,7 @@ Structure Structure::parse(std::string_view text) {
     int k = 0;
     while (k < fact_count && fact_names[std::size_t(k)].key != name) ++k;
     if (k == fact_count) throw ValueError(cat("\"", name, "\" is not a known fact about matrices"));
-    out.add(Fact(k), holding);
+    holding ? out.add(Fact(k)) : out.exclude(Fact(k));
   }
   return out;
 }

@@ -127,11 +127,11 @@ Variable copy_leaf(const Variable& leaf) {
 
 }  // namespace
 
-Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool copy_leaves) {
+Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, ClonedLeaves leaves) {
   auto known = [&](VariableNode* node) { return memo.indices.contains(node); };
   auto copy_of = [&](const Variable& v) {
     if (const Variable* copy = memo.find(v)) return *copy;
-    if (v.has_owner() || v.is_constant() || !copy_leaves) return v;
+    if (v.has_owner() || v.is_constant() || leaves == ClonedLeaves::Keep) return v;
     Variable copy = copy_leaf(v);
     memo.insert(v, copy);
     return copy;
@@ -152,10 +152,10 @@ Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool cop
   return copies;
 }
 
-Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_leaves) {
+Variables clone(std::span<const Variable> outputs, VariableMap& memo, ClonedLeaves leaves) {
   CopyMemo copies;
   for (auto& [original, copy] : memo) copies.insert(original, copy);
-  Variables out = copy_graph(outputs, copies, copy_leaves);
+  Variables out = copy_graph(outputs, copies, leaves);
   memo.insert(copies.pairs.begin(), copies.pairs.end());
   return out;
 }
@@ -215,8 +215,8 @@ Variables clone_replace(std::span<const Variable> outputs, const Replacements& r
   return out;
 }
 
-Variables graph_replace(std::span<const Variable> outputs, const Replacements& replacements, bool strict) {
-  if (strict && !replacements.empty()) {
+Variables graph_replace(std::span<const Variable> outputs, const Replacements& replacements, Strict strict) {
+  if (strict == Strict::Yes && !replacements.empty()) {
     PointerSet present;
     visit_variables(outputs, NoBlockers(), [&](VariableNode* node, bool) { return present.insert(node), true; });
     for (auto& [before, after] : replacements)

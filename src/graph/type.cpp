@@ -52,7 +52,7 @@ std::string TensorType::short_str() const {
 
 bool TensorType::is_valid_value(const Array& value) const { return fits(*this, value); }
 
-Array TensorType::filter(const Array& value, bool strict, Downcast downcast) const {
+Array TensorType::filter(const Array& value, Strict strict, Downcast downcast) const {
   return bitale::filter(*this, value, strict, downcast);
 }
 
@@ -78,7 +78,7 @@ std::string kind_of_value(const Array& value) {
 }
 }  // namespace
 
-Array TypeBase::filter(const Array& value, bool, Downcast) const {
+Array TypeBase::filter(const Array& value, Strict, Downcast) const {
   if (is_valid_value(value)) return value;
   throw TypeError(cat("expected a value of type ", str(), ", got ", kind_of_value(value)));
 }
@@ -192,7 +192,7 @@ Array convert(const TensorType& type, const Array& value, bool strict, Downcast 
   if (downcast == Downcast::FloatLiteral && is_float_literal(type, value)) return value.astype(type.dtype);
   throw TypeError(cat("expected ", type.str(), ", got ", value_text(value), ": ", dtype_name(value.dtype()),
                       " can't be converted to ", dtype_name(type.dtype),
-                      " without risk of loss; cast it, or allow it with allow_input_downcast=True"));
+                      " without risk of loss; cast it, or allow it by the option allow_input_downcast"));
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ bool fits(const TensorType& type, const Array& value) {
   return true;
 }
 
-Array filter(const TensorType& type, const Array& value, bool strict, Downcast downcast) {
+Array filter(const TensorType& type, const Array& value, Strict strict, Downcast downcast) {
   value.require_defined();
   if (value.object()) throw TypeError(cat("expected ", type.str(), ", got ", value.str()));
   if (value.ndim() != type.ndim())
@@ -219,7 +219,7 @@ Array filter(const TensorType& type, const Array& value, bool strict, Downcast d
       throw TypeError(cat("wrong length of dimension ", d, ": expected ", length, " (", type.str(), "), got ",
                           value.shape(d), " (", value_text(value), ")"));
   }
-  return convert(type, value, strict, downcast);
+  return convert(type, value, strict == Strict::Yes, downcast);
 }
 
 }  // namespace bitale

@@ -101,7 +101,7 @@ class StepPullback {
 // How many attempts an interval may take when its steps are made again, given those that each took: with another
 // rounding they may be a few more.
 Variable limit_of_repeated_attempts(const Variable& attempts) {
-  const Variable largest = max(attempts, {0}, false, 0);
+  const Variable largest = max(attempts, {0}, KeepDims::No, 0);
   return largest + int_div(largest, 4) + 16;
 }
 

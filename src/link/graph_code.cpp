@@ -52,7 +52,7 @@ class GraphThunk final : public Thunk {
     if (!result.defined()) throw ValueError(cat(where(), " was not computed"));
     Array value = result;
     if (!output.type()->is_valid_value(value)) try {
-        value = output.type()->filter(value, false, Downcast::Never);
+        value = output.type()->filter(value, Strict::No, Downcast::Never);
       } catch (Error& error) {
         error.add("in", where());
         throw;

@@ -389,7 +389,7 @@ class JitThunk final : public Thunk {
         const std::int64_t b = steps.outputs[k];
         Array value = is_view ? out[k].copy() : out[k].contiguous();
         const TypeBase& type = *node.node()->outputs[k].type;
-        if (!type.is_valid_value(value)) value = type.filter(value, true, Downcast::Never);
+        if (!type.is_valid_value(value)) value = type.filter(value, Strict::Yes, Downcast::Never);
         std::int64_t* lengths = workspace.lengths.data() + thunk.offsets_[std::size_t(b)];
         for (int axis = 0; axis < value.ndim(); ++axis) lengths[axis] = value.shape(axis);
         if (is_complex(value.dtype())) lengths[value.ndim()] = 2;

@@ -121,8 +121,9 @@ void Definitions::require_in_range(int input, Expr length, std::string message) 
   });
 }
 
-Expr Definitions::index_in(int input, Index at, Expr length, bool wraps) {
+Expr Definitions::index_in(int input, Index at, Expr length, Sign sign) {
   const Expr index = program::cast(in(input, at), DType::Int64);
+  const bool wraps = sign == Sign::Any;
   if (counts_along(index, length)) return index;
   if (range_checks_.contains({node_->inputs[std::size_t(input)].node(), never_negative})) return index;
   if (node_->inputs[std::size_t(input)].ndim() > 0) return program::checked_index(index, length, wraps);

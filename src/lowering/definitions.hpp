@@ -100,7 +100,7 @@ class Definitions final : public Lowering {
   void require(Expr condition, std::string message) override;
   void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
-  Expr index_in(int input, Index at, Expr length, bool wraps) override;
+  Expr index_in(int input, Index at, Expr length, Sign sign) override;
 
  private:
   friend class LoopBody;

@@ -68,9 +68,9 @@ Variable shape_padright(const Operand& x, int n_ones) {
 
 Variable shape_padaxis(const Operand& x, int axis) { return expand_dims(x, axis); }
 
-Variable atleast_Nd(const Operand& x, int n, bool left) {
+Variable atleast_Nd(const Operand& x, int n, NewAxes place) {
   if (x.ndim() >= n) return x.variable;
-  return left ? shape_padleft(x, n - x.ndim()) : shape_padright(x, n - x.ndim());
+  return place == NewAxes::Leading ? shape_padleft(x, n - x.ndim()) : shape_padright(x, n - x.ndim());
 }
 
 }  // namespace bitale

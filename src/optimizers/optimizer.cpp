@@ -260,11 +260,11 @@ Updates Optimizer::updates(const Variables& gradients, const Variables& paramete
   if (has_count()) out.state.count = shared(Array(std::int64_t(0)), "count");
   out.state.slots.resize(names.size());
   for (const Variable& parameter : parameters) {
-    std::vector<Array> values = initial_slots(get_value(parameter, true));
+    std::vector<Array> values = initial_slots(get_value(parameter, Borrow::Yes));
     for (std::size_t s = 0; s < names.size(); ++s)
       out.state.slots[s].push_back(shared(values[s],
                                           parameter.name().empty() ? names[s] : cat(parameter.name(), ".", names[s]),
-                                          true, parameter.static_shape()));
+                                          Borrow::Yes, parameter.static_shape()));
   }
   const auto [moved, next] = update(gradients, out.state, parameters, where);
   for (std::size_t k = 0; k < parameters.size(); ++k) out.emplace_back(parameters[k], moved[k]);

@@ -108,7 +108,7 @@ Schedule linear_schedule(const Setting& init_value, const Setting& end_value, co
 }
 
 Schedule exponential_decay(const Setting& init_value, const Setting& transition_steps, const Setting& decay_rate,
-                           const Setting& transition_begin, bool staircase, const std::optional<Setting>& end_value) {
+                           const Setting& transition_begin, Decay decay, const std::optional<Setting>& end_value) {
   constexpr const char* name = "exponential_decay";
   check(name, {{"init_value", init_value},
                {"transition_steps", transition_steps, count},
@@ -119,7 +119,7 @@ Schedule exponential_decay(const Setting& init_value, const Setting& transition_
       [=](const Variable& step) {
         const Variable rate = decay_rate.at(step);
         const Variable time = maximum(step - transition_begin.at(step), 0) / transition_steps.at(step);
-        const Variable value = init_value.at(step) * pow(rate, staircase ? floor(time) : time);
+        const Variable value = init_value.at(step) * pow(rate, decay == Decay::Staircase ? floor(time) : time);
         if (!end_value) return value;
         const Variable end = end_value->at(step);
         return switch_(lt(rate, 1), maximum(value, end), minimum(value, end));

@@ -119,7 +119,7 @@ class SampleCheck {
 
   bool rewrite() {
     VariableMap memo;
-    FunctionGraph graph(leaves_, clone(Variables{expression_}, memo), false);
+    FunctionGraph graph(leaves_, clone(Variables{expression_}, memo), Clone::No);
     std::size_t fired = 0;
     for (const Apply& node : graph.toposort()) {
       if (!graph.contains(node) || !rule_.root().matches(node.op())) continue;

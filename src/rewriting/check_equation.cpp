@@ -234,7 +234,7 @@ class EquationCheck {
   }
   // Adds the right side as the rule builds it.
   bool complete(Sides sides, std::string_view where) {
-    FunctionGraph graph(sides.inputs, {sides.left}, false);
+    FunctionGraph graph(sides.inputs, {sides.left}, Clone::No);
     const auto result = equation_.apply(graph, graph.outputs()[0].owner(), true);
     if (!result) return fail(cat("does not fire on its own left side (", where, ")")), false;
     sides.right = (*result)[0];
@@ -379,7 +379,7 @@ class EquationCheck {
     }
     try {
       sides.left = equation_.left_on(sides.leaves);
-      FunctionGraph graph(sides.inputs, {sides.left}, false);
+      FunctionGraph graph(sides.inputs, {sides.left}, Clone::No);
       const auto result = equation_.apply(graph, graph.outputs()[0].owner(), true);
       if (!result) return;
       sides.right = (*result)[0];

@@ -154,7 +154,7 @@ std::vector<Pass> registered_passes() {
   return out;
 }
 
-void register_rules(const std::function<void(Rules&)>& topic, bool overwrite) {
+void register_rules(const std::function<void(Rules&)>& topic, Overwrite overwrite) {
   const TestValuesOff of_patterns;
   Rules rules;
   topic(rules);
@@ -162,14 +162,14 @@ void register_rules(const std::function<void(Rules&)>& topic, bool overwrite) {
 }
 
 void register_rule(std::string_view phase, std::shared_ptr<const Rule> rule, std::vector<std::string> tags,
-                   bool overwrite) {
+                   Overwrite overwrite) {
   if (!rule) throw ValueError("register_rule: there is no rule");
   std::string name = rule->name();
   OptDB::instance().add(phase, {std::move(name), std::move(tags), {.rewrite = {.rule = std::move(rule)}}}, overwrite);
 }
 
 void register_pass(const std::string& name, double position, std::vector<std::string> tags, GraphPass run,
-                   bool overwrite) {
+                   Overwrite overwrite) {
   if (name.empty() || !run) throw ValueError("register_pass: a pass needs a name and a function");
   OptDB::instance().add({name, position, std::move(tags), nullptr, {.rewrite = {.pass = std::move(run)}}}, overwrite);
 }
@@ -310,7 +310,7 @@ OptDB::OptDB() {
     entry.topic(rules);
     for (auto& rule : rules.take()) {
       topics_[rule.get()] = entry.name;
-      add_locked(std::move(rule), false, nothing);
+      add_locked(std::move(rule), Overwrite::No, nothing);
     }
   }
 }
@@ -321,19 +321,19 @@ void OptDB::note_change(Discarded& discarded) {
   ++changes_;
 }
 
-void OptDB::add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite) {
+void OptDB::add(std::vector<std::unique_ptr<Rule>> rules, Overwrite overwrite) {
   Discarded discarded;
   std::lock_guard lock(mutex_);
   note_change(discarded);
   for (auto& rule : rules) add_locked(std::move(rule), overwrite, discarded);
 }
 
-void OptDB::add(std::string_view phase, EquilibriumDB::Entry entry, bool overwrite) {
+void OptDB::add(std::string_view phase, EquilibriumDB::Entry entry, Overwrite overwrite) {
   if (!has(entry.tags, entry.name)) entry.tags.push_back(entry.name);
   Discarded discarded;
   std::lock_guard lock(mutex_);
   EquilibriumDB& home = phase_called(phase);
-  if (!overwrite && home.contains(entry.name))
+  if (overwrite == Overwrite::No && home.contains(entry.name))
     throw ValueError(cat("a rewrite called \"", entry.name, "\" exists already in ", phase));
   if (entry.member.rewrite.rule) take_name(entry.member.rewrite.rule, overwrite, discarded);
   for (auto& old : home.remove(entry.name)) discarded.members.push_back(std::move(old));
@@ -341,11 +341,11 @@ void OptDB::add(std::string_view phase, EquilibriumDB::Entry entry, bool overwri
   home.add(std::move(entry));
 }
 
-void OptDB::add(SequenceDB::Entry entry, bool overwrite) {
+void OptDB::add(SequenceDB::Entry entry, Overwrite overwrite) {
   Discarded discarded;
   std::lock_guard lock(mutex_);
   note_change(discarded);
-  if (overwrite && !sequence_.phase(entry.name)) discarded.phases = sequence_.remove(entry.name);
+  if (overwrite == Overwrite::Yes && !sequence_.phase(entry.name)) discarded.phases = sequence_.remove(entry.name);
   sequence_.add(std::move(entry));
 }
 
@@ -378,10 +378,11 @@ EquilibriumDB& OptDB::phase_called(std::string_view name) {
 
 // Names of rules are unique over all phases, since reports and provenance name rules. A rule that is overwritten leaves
 // all of its phases.
-void OptDB::take_name(const std::shared_ptr<const Rule>& rule, bool overwrite, Discarded& discarded) {
+void OptDB::take_name(const std::shared_ptr<const Rule>& rule, Overwrite overwrite, Discarded& discarded) {
   auto& holder = by_name_[rule->name()];
   if (holder && holder != rule) {
-    if (!overwrite) throw ValueError(cat("a rewrite rule called \"", rule->name(), "\" exists already"));
+    if (overwrite == Overwrite::No)
+      throw ValueError(cat("a rewrite rule called \"", rule->name(), "\" exists already"));
     for (auto& row : phase_table)
       for (auto& entry : sequence_.phase(row.name)->remove(rule->name())) discarded.members.push_back(std::move(entry));
     topics_.erase(holder.get());
@@ -390,7 +391,7 @@ void OptDB::take_name(const std::shared_ptr<const Rule>& rule, bool overwrite, D
   holder = rule;
 }
 
-void OptDB::add_locked(std::unique_ptr<Rule> rule, bool overwrite, Discarded& discarded) {
+void OptDB::add_locked(std::unique_ptr<Rule> rule, Overwrite overwrite, Discarded& discarded) {
   std::vector<std::string_view> homes;
   for (auto& row : phase_table)
     if (rule->has_tag(row.name)) homes.push_back(row.name);

@@ -121,11 +121,11 @@ class OptDB {
   static OptDB& instance();
   std::shared_ptr<const Plan> plan(const RewriteQuery& query);
   // Adds rules to the phases that their tags name.
-  void add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite);
+  void add(std::vector<std::unique_ptr<Rule>> rules, Overwrite overwrite);
   // Adds a rewrite to one phase, with its name and these tags. A rule may be added to several phases.
-  void add(std::string_view phase, EquilibriumDB::Entry entry, bool overwrite);
+  void add(std::string_view phase, EquilibriumDB::Entry entry, Overwrite overwrite);
   // Adds a phase that is one function, or a database of the host.
-  void add(SequenceDB::Entry entry, bool overwrite);
+  void add(SequenceDB::Entry entry, Overwrite overwrite);
   // Adds tags to a member of a phase, or to a phase, and takes others away. KeyError where there is no such one.
   void change_tags(std::string_view phase, std::string_view name, const Tags& added, const Tags& removed);
   // Names and tags inside databases that are not the library's, which queries may therefore name. Plans are made
@@ -151,8 +151,8 @@ class OptDB {
   };
 
   OptDB();
-  void add_locked(std::unique_ptr<Rule> rule, bool overwrite, Discarded& discarded);
-  void take_name(const std::shared_ptr<const Rule>& rule, bool overwrite, Discarded& discarded);
+  void add_locked(std::unique_ptr<Rule> rule, Overwrite overwrite, Discarded& discarded);
+  void take_name(const std::shared_ptr<const Rule>& rule, Overwrite overwrite, Discarded& discarded);
   void note_change(Discarded& discarded);
   EquilibriumDB& phase_called(std::string_view name);
   // All names and tags, sorted. Every function that is compiled asks for some.

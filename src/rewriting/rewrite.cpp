@@ -76,7 +76,7 @@ ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double p
 Variables rewrite_graph(const Variables& expressions, const std::function<void(FunctionGraph&)>& change) {
   // The caller's leaves are kept, so that results can be combined with the original expressions.
   VariableMap memo;
-  FunctionGraph graph(graph_inputs(expressions), clone(expressions, memo), false);
+  FunctionGraph graph(graph_inputs(expressions), clone(expressions, memo), Clone::No);
   change(graph);
   return graph.outputs();
 }

@@ -117,7 +117,7 @@ class Excerpt {
 
   // The outputs' new formulas, for outputs whose formula has changed.
   std::vector<StableForm> rewritten(const Variables& originals) {
-    FunctionGraph graph(inputs_, outputs_, false);
+    FunctionGraph graph(inputs_, outputs_, Clone::No);
     const Variables before = graph.outputs();
     const auto changed = std::make_shared<ChangedNodes>();
     graph.attach(changed);

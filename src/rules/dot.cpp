@@ -200,7 +200,7 @@ void declare_dot(Rules& rules) {
       .sample([] { return dot(sample_matrix(), zeros_like(sample_vector())); })
       .sample([] { return dot(zeros_like(sample_matrix()), sample_matrix()); });
   const auto at_largest = [](const Variable& x) {
-    return switch_(eq(x, max(x, Axes{{1}}, true)), constant_like(1, x.dtype()), 0);
+    return switch_(eq(x, max(x, Axes{{1}}, KeepDims::Yes)), constant_like(1, x.dtype()), 0);
   };
   rules.function("product_with_extremes", Root::op({"Dot"}), product_with_extremes)
       .doc(

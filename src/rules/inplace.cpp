@@ -78,7 +78,7 @@ Replacements replacements(const std::vector<Candidate>& found) {
 void make_inplace(FunctionGraph& graph, std::string_view op_name, const char* pass) {
   if (!graph.feature<DestroyHandler>()) return;
   const RuleScope scope(pass);
-  const bool verbose = config::get_bool("optimizer_verbose");
+  const Verbose verbose{config::get_bool("optimizer_verbose")};
   const std::vector<Candidate> found = candidates(graph, op_name);
   if (found.empty()) return;
   try {

@@ -98,12 +98,12 @@ Variable solution_by_lu(const System& system) {
   if (system.trans) {
     upper.b = columns;
     lower.b = triangular_solution(upper);
-    out = rows_of(triangular_solution(lower), pivot_to_permutation(pivots, false));
+    out = rows_of(triangular_solution(lower), pivot_to_permutation(pivots));
   } else {
     // Rows in another order may be fewer than there were.
     columns = required_equal(columns, length_of(system.a, system.a.ndim() - 2), length_of(columns, columns.ndim() - 2),
                              "solve: expected the right side to have as many rows as the matrix");
-    lower.b = rows_of(columns, pivot_to_permutation(pivots, true));
+    lower.b = rows_of(columns, pivot_to_permutation(pivots, {.inverse = true}));
     upper.b = triangular_solution(lower);
     out = triangular_solution(upper);
   }
@@ -126,9 +126,9 @@ Variable lower_factor(FunctionGraph& graph, const Variable& a, OnError otherwise
   if (graph.contains(a))
     for (auto& client : graph.clients(a)) {
       const auto factor = client.node ? as_cholesky(Apply::of(client.node).output(0)) : std::nullopt;
-      if (factor) return cholesky(a, true, factor->on_error);
+      if (factor) return cholesky(a, {.on_error = factor->on_error});
     }
-  return cholesky(a, true, otherwise == OnError::Nan ? OnError::Nan : OnError::RaiseIfFinite);
+  return cholesky(a, {.on_error = otherwise == OnError::Nan ? OnError::Nan : OnError::RaiseIfFinite});
 }
 
 bool is_definite(FunctionGraph& graph, const Variable& a) {

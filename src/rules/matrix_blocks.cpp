@@ -176,7 +176,9 @@ std::optional<Variables> product_with_blocks(FunctionGraph& graph, const Apply& 
 std::optional<Variables> cholesky_of_blocks(FunctionGraph& graph, const Apply& node) {
   const auto factor = as_cholesky(node.output());
   if (!factor) return std::nullopt;
-  const auto of = [&](const Variable& a) { return cholesky(a, factor->lower, factor->on_error); };
+  const auto of = [&](const Variable& a) {
+    return cholesky(a, {.lower = factor->lower, .on_error = factor->on_error});
+  };
   if (const auto parts = as_kronecker(graph, factor->of)) {
     // The product is positive definite also if both parts are negative definite.
     const auto is_definite = [&](const Variable& a) { return structure_of(graph, a).is(Fact::PositiveDefinite); };
@@ -268,7 +270,7 @@ void declare_blocks(Rules& rules) {
       .differs_at(not_finite)
       .sample([] { return cholesky(kron(sample_definite_block(), sample_definite_block())); })
       .sample([] {
-        return cholesky(block_diag(Operands{sample_definite_block(), sample_definite_block()}), false);
+        return cholesky(block_diag(Operands{sample_definite_block(), sample_definite_block()}), {.lower = false});
       });
 }
 

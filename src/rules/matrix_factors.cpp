@@ -45,7 +45,7 @@ std::optional<Variables> cholesky_of_diagonal(FunctionGraph& graph, const Apply&
 std::optional<Variables> upper_factor_of_lower(FunctionGraph& graph, const Apply& node) {
   const auto factor = as_cholesky(node.output());
   if (!factor || factor->lower || !structure_of_square(graph, factor->of).is(Fact::Symmetric)) return std::nullopt;
-  return one(fit(matrices_transposed(cholesky(factor->of, true, factor->on_error)), node.output()));
+  return one(fit(matrices_transposed(cholesky(factor->of, {.on_error = factor->on_error})), node.output()));
 }
 
 // ---- decompositions of diagonal matrices ----------------------------------------------------------------------------
@@ -208,10 +208,10 @@ void declare_factors(Rules& rules) {
       })
       .sample([] {
         const Variable l = cholesky(sample_definite(sample_matrix()));
-        return cholesky(dot(l, transpose(l)), false);
+        return cholesky(dot(l, transpose(l)), {.lower = false});
       })
       .sample([] {
-        const Variable u = cholesky(sample_definite(sample_batch()), false);
+        const Variable u = cholesky(sample_definite(sample_batch()), {.lower = false});
         return cholesky(matmul(matrix_transpose(u), u));
       });
   matrix_rule(rules, "cholesky_of_diagonal", {"Cholesky"}, cholesky_of_diagonal)
@@ -221,15 +221,15 @@ void declare_factors(Rules& rules) {
       .tags(canonicalize, stabilize, structural, "cholesky_of_diag")
       .differs_at(not_finite)
       .sample([] { return cholesky(sample_diagonal()); })
-      .sample([] { return cholesky(sample_diagonal(), false); });
+      .sample([] { return cholesky(sample_diagonal(), {.lower = false}); });
   matrix_rule(rules, "upper_factor_of_lower", {"Cholesky"}, upper_factor_of_lower)
       .doc(
           "Rewrites the upper Cholesky factor of a symmetric matrix as the transpose of the lower one, so that both "
           "share one factorization.")
       .tags(canonicalize, structural)
       .differs_at(not_finite)
-      .sample([] { return cholesky(sample_definite(sample_matrix()), false); })
-      .sample([] { return cholesky(sample_definite(sample_batch()), false); });
+      .sample([] { return cholesky(sample_definite(sample_matrix()), {.lower = false}); })
+      .sample([] { return cholesky(sample_definite(sample_batch()), {.lower = false}); });
   matrix_rule(rules, "eigenvalues_of_diagonal", {"Eigh", "Eigvalsh"}, eigenvalues_of_diagonal)
       .doc(
           "Rewrites the eigenvalues of a diagonal matrix as its sorted diagonal, and the eigenvectors as unit vectors.")
@@ -249,7 +249,7 @@ void declare_factors(Rules& rules) {
         return dot(u * s, vt);
       })
       .sample([] {
-        const auto [u, s, vt] = svd(sample_batch_of_diagonals(), false);
+        const auto [u, s, vt] = svd(sample_batch_of_diagonals(), {.full_matrices = false});
         return matmul(u * expand_dims(s, 1), vt);
       });
   matrix_rule(rules, "exponential_of_diagonal", {"Expm"}, exponential_of_diagonal)
@@ -297,7 +297,7 @@ void declare_factors(Rules& rules) {
       .differs_at(not_finite)
       .sample([] { return qr(sample_indefinite_diagonal())[0]; })
       .sample([] { return qr(sample_indefinite_diagonal())[1]; })
-      .sample([] { return qr(sample_batch_of_diagonals(), QrMode::R)[0]; });
+      .sample([] { return qr(sample_batch_of_diagonals(), {.mode = QrMode::R})[0]; });
   matrix_rule(rules, "lu_of_diagonal", {"LUFactor"}, lu_of_diagonal)
       .doc("Rewrites the LU factors of a diagonal matrix as the matrix itself, without row exchanges.")
       .tags(canonicalize, stabilize, structural, "lu_of_diag", "lu_factor_of_diag")
@@ -316,7 +316,7 @@ void declare_factors(Rules& rules) {
       .differs_at(not_finite)
       .sample([] {
         const Variable x = sample_matrix();
-        return svdvals(x) + abs(svd(x, false).u);
+        return svdvals(x) + abs(svd(x, {.full_matrices = false}).u);
       })
       .sample([] {
         const Variable x = sample_batch();

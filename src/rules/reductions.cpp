@@ -470,7 +470,7 @@ void declare_reductions(Rules& rules) {
       .sample([=] { return sum(exp(sample_matrix()) / 3.0); })
       .sample([=] {
         const Variable e = exp(sample_leaf(DType::Float64, {3, 4}));
-        return sum(e / sum(e, over(1), true), over(1));
+        return sum(e / sum(e, over(1), KeepDims::Yes), over(1));
       });
   rules
       .function("prod_of_scaled", reductions,

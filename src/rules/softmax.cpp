@@ -195,7 +195,7 @@ void declare_softmax(Rules& rules) {
       .depth(6)
       .sample([] {
         const Variable x = sample_matrix();
-        return exp(x - max(x, std::vector<int>{1}, true));
+        return exp(x - max(x, std::vector<int>{1}, KeepDims::Yes));
       });
   rules.function("log_softmax_from_logsumexp", Root::scalar({"sub"}), log_softmax_from_logsumexp)
       .doc("Rewrites x - logsumexp(x) as log_softmax(x), which loses no accuracy where x is large.")
@@ -203,7 +203,7 @@ void declare_softmax(Rules& rules) {
       .depth(6)
       .sample([] {
         const Variable x = sample_matrix();
-        return x - logsumexp(x, std::vector<int>{1}, true);
+        return x - logsumexp(x, std::vector<int>{1}, KeepDims::Yes);
       })
       .sample([] {
         const Variable x = sample_matrix();
@@ -236,7 +236,7 @@ void declare_softmax(Rules& rules) {
       .wider_domain()
       .sample([] {
         const Variable powers = exp(sample_matrix());
-        return powers / sum(powers, std::vector<int>{1}, true);
+        return powers / sum(powers, std::vector<int>{1}, KeepDims::Yes);
       })
       .sample([] {
         const Variable powers = exp(sample_vector());

@@ -358,8 +358,8 @@ std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) 
   const bool is_constant = scalar_constant(term->coefficient).value_or(0) != 0;
   if ((is_constant || range_of(term->coefficient).is_positive()) && is_shifted(term->exponent)) return std::nullopt;
   if (is_constant && !same_broadcast(term->exponent, terms)) return std::nullopt;
-  const Variable shift = finite(max(counted(*term), axes, true));
-  const Variable shifted = log(sum(term->coefficient * bounded_power(*term, shift), axes, true)) + shift;
+  const Variable shift = finite(max(counted(*term), axes, KeepDims::Yes));
+  const Variable shifted = log(sum(term->coefficient * bounded_power(*term, shift), axes, KeepDims::Yes)) + shift;
   std::vector<int> kept;
   for (int axis = 0; axis < terms.ndim(); ++axis)
     if (!op->reduces(axis)) kept.push_back(axis);

@@ -20,7 +20,7 @@ Matrix from_dense(const Operand& x, Format format) {
         cat("sparse: from_dense: expected a matrix, got ", x.variable.str(), " of type ", x.variable.type()->str()));
   const Variable by_row = format == Format::csr ? x.variable : transpose(x);
   const Variables at = nonzero(by_row);
-  const Variable counts = sum(neq(by_row, 0), {1}, false, DType::Int64);
+  const Variable counts = sum(neq(by_row, 0), {1}, KeepDims::No, DType::Int64);
   const Variable bounds = concatenate({zeros({1}, DType::Int64), cumsum(counts, 0)}, 0);
   return Matrix(Pattern::unchecked(format, at[1], bounds, length_of(x.variable, 0), length_of(x.variable, 1)),
                 subtensor(by_row, {IndexItem(at[0]), IndexItem(at[1])}));

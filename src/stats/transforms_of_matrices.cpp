@@ -46,7 +46,7 @@ Variable row_minus_column(int count) { return expand_dims(arange(count), 1) - ex
 // A vector's elements in the lower triangle, and 0 elsewhere.
 Variable unpacked(const Variable& y, int count, bool with_diagonal, Order order) {
   if (count == 1 && !with_diagonal)  // y has no elements
-    return zeros_like(expand_dims(sum(y, row_axis, true), -1));
+    return zeros_like(expand_dims(sum(y, row_axis, KeepDims::Yes), -1));
   const Packing packing(count, with_diagonal, order);
   const Variable all = take(y, packing.positions(count), y.ndim() - 1);
   return switch_(ge(row_minus_column(count), with_diagonal ? 0 : 1), all, 0);
@@ -159,7 +159,7 @@ Constrained corr_matrix(const Operand& y, int rows) {
 }
 Variable corr_matrix_inverse(const Operand& x) {
   const Matrices given("corr_matrix_inverse", x);
-  const Variable factor = cholesky(given.values, true, OnError::Nan);
+  const Variable factor = cholesky(given.values, {.on_error = OnError::Nan});
   return arctanh(packed(partial_correlations(factor), given.rows, false, Order::Columns));
 }
 
@@ -183,7 +183,7 @@ Constrained cov_matrix(const Operand& y, int rows) {
 }
 Variable cov_matrix_inverse(const Operand& x) {
   const Matrices given("cov_matrix_inverse", x);
-  return packed_factor(cholesky(given.values, true, OnError::Nan), given.rows);
+  return packed_factor(cholesky(given.values, {.on_error = OnError::Nan}), given.rows);
 }
 
 }  // namespace bitale::stats

@@ -23,8 +23,8 @@ const Axes last{-1};
 // Arguments of vectors or matrices, of which each has at least so many dimensions.
 void require_ndim(const char* who, const char* name, V x, int ndim) {
   if (x.ndim() >= ndim) return;
-  throw ShapeError(cat(who, ": ", name, ": expected at least ", ndim, ndim == 1 ? " dimension" : " dimensions",
-                       ", got ", x.str(), " of type ", x.type()->str()));
+  throw ShapeError(cat(who, ": ", name, ": expected at least ", count_text(ndim, "dimension"), ", got ", x.str(),
+                       " of type ", x.type()->str()));
 }
 
 // a, whose last dimension must be as long as b's. A vector of length 1 would be repeated, and the constants of a
@@ -94,7 +94,8 @@ Variable multivariate_normal_logpdf(const Operand& x, const Operand& mean, const
   require_ndim("multivariate_normal_logpdf", "cov", cov.variable, 2);
   return density(
       "multivariate_normal_logpdf",
-      [](V x, V mean, V cov) { return normal_by_factor(x - mean, cholesky(cov, true, OnError::Nan)); }, x, mean, cov);
+      [](V x, V mean, V cov) { return normal_by_factor(x - mean, cholesky(cov, {.on_error = OnError::Nan})); }, x, mean,
+      cov);
 }
 
 Variable multivariate_normal_cholesky_logpdf(const Operand& x, const Operand& mean, const Operand& factor) {
@@ -117,7 +118,7 @@ Variable multivariate_normal_precision_logpdf(const Operand& x, const Operand& m
       [](V x, V mean, V some_precision) {
         const Variable residual = as_long_as(who, x - mean, some_precision);
         const Variable precision = as_long_as(who, some_precision, residual);
-        const Variable factor = cholesky(precision, true, OnError::Nan);
+        const Variable factor = cholesky(precision, {.on_error = OnError::Nan});
         const Variable z = sum(expand_dims(residual, -1) * factor, Axes{-2});
         return -0.5 * sum(sqr(z), last) + log_diagonal_sum(factor) - half_log_two_pi * count_along(residual);
       },
@@ -157,8 +158,8 @@ Variable wishart_logpdf(const Operand& x, const Operand& df, const Operand& scal
   return density(
       "wishart_logpdf",
       [](V x, V df, V scale) {
-        const Variable rows = count_along(scale), l = cholesky(scale, true, OnError::Nan);
-        const Variable of_x = cholesky(x, true, OnError::Nan);
+        const Variable rows = count_along(scale), l = cholesky(scale, {.on_error = OnError::Nan});
+        const Variable of_x = cholesky(x, {.on_error = OnError::Nan});
         const Variable half = 0.5 * expand_dims(df, -1);
         const Variable steps = 0.5 * cast(arange(length_of(scale, scale.ndim() - 1)), scale.dtype());
         const Variable log_gamma = 0.25 * rows * (rows - 1) * log_pi + sum(gammaln(half - steps), last);

@@ -70,11 +70,11 @@ class Common {
 };
 
 // The operand with its axes in the order of the common dimensions and then its own core ones.
-Variable arranged(const XVariable& x, const Aligned& common, std::span<const int> core, bool is_ragged) {
+Variable arranged(const XVariable& x, const Aligned& common, std::span<const int> core, LeadingAxes leading) {
   std::vector<int> order;
   for (const Dim& dim : common.dims) {
     const int axis = x.find(dim.name());
-    if (axis >= 0 || !is_ragged || !order.empty()) order.push_back(axis < 0 ? new_axis : axis);
+    if (axis >= 0 || leading == LeadingAxes::Keep || !order.empty()) order.push_back(axis < 0 ? new_axis : axis);
   }
   order.insert(order.end(), core.begin(), core.end());
   bool is_identity = int(order.size()) == x.ndim();
@@ -111,7 +111,7 @@ Dim merged(std::string_view who, const Dim& a, const Dim& b) {
 }
 
 Aligned align(std::string_view who, std::span<const XVariable> operands, std::span<const std::vector<std::string>> core,
-              bool is_ragged) {
+              LeadingAxes leading) {
   Common common(who);
   std::vector<std::vector<int>> core_axes(operands.size());
   Aligned out;
@@ -126,7 +126,7 @@ Aligned align(std::string_view who, std::span<const XVariable> operands, std::sp
   out.dims = std::move(common.dims);
   out.lengths = std::move(common.lengths);
   for (std::size_t i = 0; i < operands.size(); ++i)
-    out.values.push_back(arranged(operands[i], out, core_axes[i], is_ragged));
+    out.values.push_back(arranged(operands[i], out, core_axes[i], leading));
   return out;
 }
 
@@ -167,7 +167,7 @@ XVariables blockwise(std::string_view who, std::span<const XVariable> operands,
 }
 
 XVariable elementwise(std::string_view who, std::span<const XVariable> operands, const TensorFunction& function) {
-  Aligned aligned = align(who, operands, {}, true);
+  Aligned aligned = align(who, operands, {}, LeadingAxes::LeaveOut);
   return XVariable(function(aligned.values), std::move(aligned.dims));
 }
 

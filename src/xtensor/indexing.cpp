@@ -118,10 +118,10 @@ struct Request {
 };
 
 std::vector<Request> requests_of(const XVariable& x, const std::vector<std::pair<std::string, Index>>& indices,
-                                 bool is_missing_allowed) {
+                                 MissingDims missing) {
   std::vector<Request> out(std::size_t(x.ndim()));
   for (const auto& [name, index] : indices) {
-    if (is_missing_allowed && x.find(name) < 0) continue;
+    if (missing == MissingDims::Ignore && x.find(name) < 0) continue;
     const int axis = x.axis(name, "isel");
     Request& mine = out[std::size_t(axis)];
     if (mine.index) throw ValueError(cat("isel: dimension \"", name, "\" is given twice"));
@@ -156,11 +156,10 @@ Index index_along(const Dim& dim, const Operand& vector) {
   return XVariable(vector, {dim.with({})});
 }
 
-XVariable isel(const XOperand& given, const std::vector<std::pair<std::string, Index>>& indices,
-               bool is_missing_allowed) {
+XVariable isel(const XOperand& given, const std::vector<std::pair<std::string, Index>>& indices, MissingDims missing) {
   const LocationScope here(given.where);
   const XVariable x = with_lengths_of_masks(given.variable, indices);
-  std::vector<Request> requests = requests_of(x, indices, is_missing_allowed);
+  std::vector<Request> requests = requests_of(x, indices, missing);
 
   // A dimension that arrays have is theirs: where x has it as well, its positions meet the arrays' own.
   std::vector<std::string> of_arrays;

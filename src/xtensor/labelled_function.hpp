@@ -3,7 +3,8 @@
 //
 //   LABELLED("svd", svd, "x, *, dims, mode='mode'", "(row,column)->u(row,mode),s(mode),vt(mode,column)");
 //   SingularValues svd(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-//     return lift<SingularValues>("svd", dims, {x}, [](const Variable& v) { return bitale::svd(v, false); }, {mode});
+//     return lift<SingularValues>("svd", dims, {x}, [](const Variable& v) { return bitale::svd(v, {.full_matrices =
+//     false}); }, {mode});
 //   }
 //
 // The functions of bitale.xtensor, methods and docstrings follow from the records.

@@ -25,9 +25,12 @@ namespace bitale::xtensor {
 
 // ---- functions of matrices, and numbers of them ---------------------------------------------------------------------
 
-LABELLED("cholesky", cholesky, "x, lower=True, *, -check_finite=True, dims", "(row,column)->(row,column)");
-XVariable cholesky(const XOperand& x, const CoreDims& dims, bool lower) {
-  return lift<XVariable>("cholesky", dims, {x}, [&](const Variable& v) { return bitale::cholesky(v, lower); });
+static XVariable cholesky_form(const XOperand& x, const CoreDims& dims, bool lower) {
+  return cholesky(x, dims, {.lower = lower});
+}
+LABELLED("cholesky", cholesky_form, "x, lower=True, *, -check_finite=True, dims", "(row,column)->(row,column)");
+XVariable cholesky(const XOperand& x, const CoreDims& dims, const CholeskyOptions& options) {
+  return lift<XVariable>("cholesky", dims, {x}, [&](const Variable& v) { return bitale::cholesky(v, options); });
 }
 
 LABELLED("inv", inv, "x, *, dims", "(row,column)->(column,row)");
@@ -93,14 +96,20 @@ LABELLED("norm", norm_by_name, "x, ord=None, *, dims", "(row,column?)->()",
 
 // ---- decompositions -------------------------------------------------------------------------------------------------
 
-LABELLED("eigh", eigh, "x, *, dims, lower=True, mode='mode'", "(row,column)->w(mode),v(row,mode)");
-EigenPairs eigh(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
-  return lift<EigenPairs>("eigh", dims, {x}, [&](const Variable& v) { return bitale::eigh(v, {}, lower); }, {mode});
+static EigenPairs eigh_form(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
+  return eigh(x, dims, {.lower = lower}, mode);
+}
+LABELLED("eigh", eigh_form, "x, *, dims, lower=True, mode='mode'", "(row,column)->w(mode),v(row,mode)");
+EigenPairs eigh(const XOperand& x, const CoreDims& dims, const EighOptions& options, const Dim& mode) {
+  return lift<EigenPairs>("eigh", dims, {x}, [&](const Variable& v) { return bitale::eigh(v, {}, options); }, {mode});
 }
 
-LABELLED("eigvalsh", eigvalsh, "x, *, dims, lower=True, mode='mode'", "(row,column)->(mode)");
-XVariable eigvalsh(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
-  const auto of_tensors = [&](const Variable& v) { return bitale::eigvalsh(v, {}, lower); };
+static XVariable eigvalsh_form(const XOperand& x, const CoreDims& dims, bool lower, const Dim& mode) {
+  return eigvalsh(x, dims, {.lower = lower}, mode);
+}
+LABELLED("eigvalsh", eigvalsh_form, "x, *, dims, lower=True, mode='mode'", "(row,column)->(mode)");
+XVariable eigvalsh(const XOperand& x, const CoreDims& dims, const EighOptions& options, const Dim& mode) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::eigvalsh(v, {}, options); };
   return lift<XVariable>("eigvalsh", dims, {x}, of_tensors, {mode});
 }
 
@@ -116,7 +125,8 @@ XVariable eigvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
 
 LABELLED("svd", svd, "x, *, dims, mode='mode'", "(row,column)->u(row,mode),s(mode),vt(mode,column)");
 SingularValues svd(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  return lift<SingularValues>("svd", dims, {x}, [](const Variable& v) { return bitale::svd(v, false); }, {mode});
+  return lift<SingularValues>("svd", dims, {x},
+                              [](const Variable& v) { return bitale::svd(v, {.full_matrices = false}); }, {mode});
 }
 
 LABELLED("svdvals", svdvals, "x, *, dims, mode='mode'", "(row,column)->(mode)");
@@ -127,7 +137,7 @@ XVariable svdvals(const XOperand& x, const CoreDims& dims, const Dim& mode) {
 LABELLED("qr", qr, "x, *, dims, mode='mode'", "(row,column)->q(row,mode),r(mode,column)",
          "mode (str or Dim): The new dimension in which the factors meet.");
 OrthogonalFactors qr(const XOperand& x, const CoreDims& dims, const Dim& mode) {
-  const auto of_tensors = [](const Variable& v) { return bitale::qr(v, QrMode::Reduced); };
+  const auto of_tensors = [](const Variable& v) { return bitale::qr(v, {.mode = QrMode::Reduced}); };
   return lift<OrthogonalFactors>("qr", dims, {x}, of_tensors, {mode});
 }
 
@@ -155,9 +165,12 @@ LUFactors lu_factor(const XOperand& x, const CoreDims& dims) {
   return lift<LUFactors>("lu_factor", dims, {x}, [](const Variable& v) { return bitale::lu_factor(v); });
 }
 
-LABELLED("pivot_to_permutation", pivot_to_permutation, "p, inverse=False, *, dims", "(row)->(row)");
-XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, bool inverse) {
-  const auto of_tensors = [&](const Variable& v) { return bitale::pivot_to_permutation(v, inverse); };
+static XVariable permutation_form(const XOperand& pivots, const CoreDims& dims, bool inverse) {
+  return pivot_to_permutation(pivots, dims, {.inverse = inverse});
+}
+LABELLED("pivot_to_permutation", permutation_form, "p, inverse=False, *, dims", "(row)->(row)");
+XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, const PermutationOptions& options) {
+  const auto of_tensors = [&](const Variable& v) { return bitale::pivot_to_permutation(v, options); };
   return lift<XVariable>("pivot_to_permutation", dims, {pivots}, of_tensors);
 }
 
@@ -233,13 +246,16 @@ static constexpr std::string_view of_systems =
     "shares.\n"
     "dims (sequence of str): The two dimensions of the matrices, and the columns of `b` if its right-hand sides are "
     "matrices.";
-LABELLED("solve", solve, "a, b, dims, assume_a='gen', lower=False, -check_finite=True",
+static XVariable solve_form(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a, bool lower) {
+  return solve(a, b, dims, {.assume_a = assume_a, .lower = lower});
+}
+LABELLED("solve", solve_form, "a, b, dims, assume_a='gen', lower=False, -check_finite=True",
          "(row,column),(column,k?)->(row,k?)", of_systems);
-XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a, bool lower) {
+XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, const SolveOptions& options) {
   const LocationScope here(a.where);
   const CoreDims names = solved_dims("solve", a.variable, b.variable, dims);
   return lift<XVariable>("solve", names, {a, b}, [&](const Variable& v, const Variable& w) {
-    return bitale::solve(v, w, {.assume_a = assume_a, .lower = lower, .b_ndim = int(names.size()) - 1});
+    return bitale::solve(v, w, {.assume_a = options.assume_a, .lower = options.lower, .b_ndim = int(names.size()) - 1});
   });
 }
 
@@ -268,38 +284,39 @@ static constexpr std::string_view of_factors =
     "right-hand sides are matrices.\n"
     "-> The solutions. Of rows and columns they have the one that `b` lacks.";
 static XVariable cho_solve_form(const XOperand& factor, bool lower, const XOperand& b, const CoreDims& dims) {
-  return cho_solve(factor, b, dims, lower);
+  return cho_solve(factor, b, dims, {.lower = lower});
 }
 LABELLED("cho_solve", cho_solve_form, "c_and_lower[factor lower], b, dims", "(row,column),(row,k?)->(column,k?)",
          of_factors);
-XVariable cho_solve(const XOperand& factor, const XOperand& b, const CoreDims& dims, bool lower) {
+XVariable cho_solve(const XOperand& factor, const XOperand& b, const CoreDims& dims,
+                    const CholeskySolveOptions& options) {
   const LocationScope here(factor.where);
   const CoreDims names = system_dims("cho_solve", factor.variable, b.variable, dims);
   const bool by_rows = shares_rows("cho_solve", factor.variable, b.variable, names);
   const CoreSignature signature(by_rows ? "(row,column),(row,k?)->(column,k?)" : "(row,column),(column,k?)->(row,k?)");
   return lift<XVariable>("cho_solve", signature, names, {factor, b}, [&](const Variable& v, const Variable& w) {
-    return bitale::cho_solve(v, w, {.lower = lower, .b_ndim = int(names.size()) - 1});
+    return bitale::cho_solve(v, w, {.lower = options.lower, .b_ndim = int(names.size()) - 1});
   });
 }
 
 XVariable lu_solve(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,
-                   bool trans) {
+                   const LUSolveOptions& options) {
   const LocationScope here(factors.where);
   const CoreDims names = system_dims("lu_solve", factors.variable, b.variable, dims);
   const bool by_rows = shares_rows("lu_solve", factors.variable, b.variable, names);
   const CoreSignature signature(by_rows ? "(row,column),(row),(row,k?)->(column,k?)"
                                         : "(row,column),(row),(column,k?)->(row,k?)");
-  return lift<XVariable>("lu_solve", signature, names, {factors, pivots, b},
-                         [&](const Variable& v, const Variable& p, const Variable& w) {
-                           return bitale::lu_solve(v, p, w, {.transposed = trans, .b_ndim = int(names.size()) - 1});
-                         });
+  return lift<XVariable>(
+      "lu_solve", signature, names, {factors, pivots, b}, [&](const Variable& v, const Variable& p, const Variable& w) {
+        return bitale::lu_solve(v, p, w, {.transposed = options.trans, .b_ndim = int(names.size()) - 1});
+      });
 }
 static XVariable lu_solve_form(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,
                                Transposed trans) {
   const XVariable& v = factors.variable;
   const bool is_conjugate = trans == Transposed::Conjugate && is_complex(v.dtype());
   return lu_solve(is_conjugate ? XOperand(v.with_values(conj(v.values()))) : factors, pivots, b, dims,
-                  trans != Transposed::No);
+                  {.trans = trans != Transposed::No});
 }
 LABELLED("lu_solve", lu_solve_form, "lu_and_pivots[factors pivots], b, dims, trans=False",
          "(row,column),(row),(row,k?)->(column,k?)", of_factors);

@@ -39,7 +39,9 @@ const Variable& AnyTensor::tensor() const {
   return x ? x->values() : std::get<Variable>(*this);
 }
 
-ScanBuilder::ScanBuilder(ScanArguments arguments, const Dim& along) : along_(along) {
+ScanBuilder::ScanBuilder(ScanArguments arguments, const Dim& along, const Location& where)
+    : along_(along), where_(where) {
+  const LocationScope here(where_);
   bitale::ScanArguments tensors{.n_steps = std::move(arguments.n_steps),
                                 .go_backwards = arguments.go_backwards,
                                 .truncate_gradient = arguments.truncate_gradient,
@@ -58,7 +60,7 @@ ScanBuilder::ScanBuilder(ScanArguments arguments, const Dim& along) : along_(alo
     std::iota(positions.rbegin(), positions.rend(), 0);
     along_ = along_.with(along_.coordinates()->at(positions));
   }
-  builder_.emplace(std::move(tensors));
+  builder_.emplace(std::move(tensors), where_);
 }
 
 // All are at the same position in a step, so a step is where each tap of each of them is within its sequence: a tap is
@@ -164,6 +166,7 @@ Dim ScanBuilder::steps_of(const Variable& trace) const {
 }
 
 ScanResult ScanBuilder::finish(const ScanStep& step) const {
+  const LocationScope here(where_);
   bitale::ScanResult found = builder_->finish(of_tensors(step));
   ScanResult out;
   out.steps = found.steps;

@@ -59,9 +59,11 @@ void require_length(std::int64_t length, const char* who) {
 
 }  // namespace
 
-XVariable windows(const XOperand& given, const std::string& dim, std::int64_t length, const Dim& window, bool center) {
+XVariable windows(const XOperand& given, const std::string& dim, std::int64_t length, const Dim& window,
+                  WindowPlace place) {
   const LocationScope here(given.where);
   require_length(length, "rolling");
+  const bool center = place == WindowPlace::Center;
   const XVariable x = as_float(given.variable);
   if (x.find(window.name()) >= 0)
     throw ValueError(cat("rolling: ", x.values().str(), " has a dimension \"", window.name(), "\" already"));
@@ -77,12 +79,13 @@ XVariable windows(const XOperand& given, const std::string& dim, std::int64_t le
 }
 
 XVariable rolling(const XOperand& given, const std::string& dim, std::int64_t length, Rolling reduction,
-                  std::optional<std::int64_t> min_periods, bool center, int ddof) {
+                  const RollingOptions& options) {
   const LocationScope here(given.where);
+  const auto& [min_periods, place, ddof] = options;
   if (min_periods && (*min_periods < 0 || *min_periods > length))
     throw ValueError(cat("rolling: expected min_periods from 0 to ", length, ", got ", *min_periods));
   const std::string window = unused_name(given.variable, "_window");
-  const XVariable all = windows(given, dim, length, Dim(window), center);
+  const XVariable all = windows(given, dim, length, Dim(window), place);
   const XVariable valid = logical_not(isnan(all)), count = sum(valid, window);
   const auto with = [&](double neutral) {
     return where(valid, all, XVariable(bitale::cast(constant(Array(neutral)), all.dtype()), {}));
@@ -134,7 +137,7 @@ XVariable roll(const XOperand& given, const std::string& dim, std::int64_t perio
   return x.with_values(bitale::roll(x.values(), periods, axis));
 }
 
-XVariable diff(const XOperand& given, const std::string& dim, std::int64_t n, bool is_upper) {
+XVariable diff(const XOperand& given, const std::string& dim, std::int64_t n, DiffLabel label) {
   const LocationScope here(given.where);
   if (n < 0) throw ValueError(cat("diff: expected a number of differences, at least 0, got ", n));
   XVariable x = given.variable;
@@ -142,7 +145,7 @@ XVariable diff(const XOperand& given, const std::string& dim, std::int64_t n, bo
   for (std::int64_t i = 0; i < n; ++i) {
     const XVariable later = isel(x, {{dim, Slice{.start = Operand(1)}}});
     const XVariable earlier = isel(x, {{dim, Slice{.stop = Operand(-1)}}});
-    const XVariable& named = is_upper ? later : earlier;
+    const XVariable& named = label == DiffLabel::Upper ? later : earlier;
     x = XVariable(x.dtype() == DType::Bool ? bitale::neq(later.values(), earlier.values())
                                            : bitale::sub(later.values(), earlier.values()),
                   named.dims());

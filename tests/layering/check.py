@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that each part of the sources includes only headers of itself and of lower parts, that external libraries are
 used only in the permitted folders, that kinds of steps are told apart in one place, that limits of passes stand in one
-table, and that no public function has several bool parameters.
+table, and that no public function has a bool among its parameters.
 
 Usage: check.py CHECKOUT
 """
@@ -80,7 +80,8 @@ KIND_TEST = re.compile(rf"\b(get_if|holds_alternative|get)<(program::)?({KINDS})
 COSTS = "src/lowering/costs.hpp"
 CONTAINERS = {"src/lowering/by_node.hpp": "64", "src/lowering/definitions.cpp": "1000003"}
 NUMBER = re.compile(r"(?<!<< )(?<![\w.'\"])\d\d+(?![\w.'])|\bconstexpr\b[^;{(]*?= *-?[2-9]\b")
-# Of `f(x, true, false)` a reader knows nothing: several choices are named, `f(x, {.lower = true})`.
+# Of `f(x, true)` a reader knows nothing: choices are named, `f(x, {.lower = true})` or `f(x, KeepDims::Yes)`. What is
+# set to a bool may be one: `set_x(variable, true)`.
 PARAMETERS = re.compile(r"\b(\w+)\(((?:[^()]|\([^()]*\))*)\)")
 BOOL_PARAMETER = re.compile(r"(?:^|,)\s*(?:const )?bool \w+")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
@@ -135,8 +136,12 @@ def check_file(root, file):
     if public:
         code = COMMENT_OR_TEXT.sub(lambda found: " " * len(found[0]), text)
         for match in PARAMETERS.finditer(code):
-            if len(BOOL_PARAMETER.findall(match[2])) > 1:
-                yield f"{line_of(file, text, match)}: {match[1]} has several bool parameters; make a struct of options"
+            beside = "," in match[2] or "=" in match[2]
+            if beside and BOOL_PARAMETER.search(match[2]) and not match[1].startswith("set_"):
+                yield (
+                    f"{line_of(file, text, match)}: {match[1]} has a bool parameter; make an enumeration or "
+                    "a struct of options"
+                )
     if public and mine == "core" and file not in (NAMES_ALONE, f"include/{FIRST}"):
         first = INCLUDE.search(text)
         if first is None or first[2] != FIRST:

@@ -61,10 +61,14 @@ struct ModuleText {
   std::vector<std::pair<DType, Dims>> results;  // without the outcomes of checks
   std::vector<std::string> checks;              // what is wrong where the outcome of a check is false
 };
-ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes = {}, bool checks = true,
-                          const std::string& platform = {});
+struct StablehloOptions {
+  bool checks = true;
+  std::string platform = {};
+};
+ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes = {},
+                          const StablehloOptions& options = {});
 // Writes the same as NAME.mlir into the folder, and returns its path.
 std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes = {},
-                             const ExportOptions& options = {}, bool checks = true, const std::string& platform = {});
+                             const ExportOptions& options = {}, const StablehloOptions& module = {});
 
 }  // namespace bitale

@@ -52,7 +52,7 @@ struct FunctionOptions {
   std::optional<int> threads = {};
 };
 
-// The results of a call, in order. One result also converts to an Array.
+// The results of a call, in order. One result also converts to an Array, and one number to a double.
 class Results {
  public:
   explicit Results(std::vector<Array> values) : values_(std::move(values)) {}
@@ -72,16 +72,18 @@ class Results {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   operator Array() const { return single(); }
-  const Array& single() const;  // ValueError unless there is exactly one
+  operator double() const { return item(); }  // ValueError unless there is one element in all
+  const Array& single() const&;               // ValueError unless there is exactly one
+  Array single() && { return static_cast<const Results&>(*this).single(); }
   double item() const { return single().item(); }
   std::vector<Array> take() && { return std::move(values_); }
   // auto [value, gradient] = f(x).take<2>(): ValueError unless there are N results.
   template <std::size_t N>
-  std::array<Array, N> take() && {
+  std::array<Array, N> take() const {
     if (values_.size() != N) [[unlikely]]
       refuse_count(N);
     std::array<Array, N> out;
-    std::move(values_.begin(), values_.end(), out.begin());
+    std::copy(values_.begin(), values_.end(), out.begin());
     return out;
   }
 
@@ -180,7 +182,8 @@ class [[nodiscard]] Function {
   std::string explain() const;
   // The graph after rewriting; nodes that run through `perform` inside native code are marked. stage="program" shows
   // the loops, "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
-  std::string dprint(std::string_view stage = "graph", bool provenance = false) const;
+  enum class Provenance : bool { No, Yes };
+  std::string dprint(std::string_view stage = "graph", Provenance provenance = Provenance::No) const;
 
  private:
   struct Impl;

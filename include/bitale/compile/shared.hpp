@@ -20,11 +20,14 @@ class UpdateConflictError final : public Error {
   using Error::Error;
 };
 
+// Whether a value is used where it is, else a copy of it.
+enum class Borrow : bool { No, Yes };
+
 // The storage cell of a shared variable: a value of one type.
 class Container final : public LeafData {
  public:
-  // `is_lent`: the memory of the value has other owners, too, which may write to it.
-  Container(Type type, Array value, bool is_lent = false);
+  // Borrowed: the memory of the value has other owners, too, which may write to it.
+  Container(Type type, Array value, Borrow borrow = Borrow::No);
   const Type& type() const { return type_; }
   Array get() const;   // the handle; its data is never written in place while shared
   Array lend() const;  // the same, for a caller that may write to it: the value is not kept on a device
@@ -39,7 +42,7 @@ class Container final : public LeafData {
   std::optional<Array> present_value() const override { return get(); }
   // Filters the value (TypeError as for a function's input) and stores it, when no call is running that updates the
   // variable, or that reads it to update others. UpdateConflictError from inside a call that updates it.
-  void set(const Array& value, bool borrow = false);
+  void set(const Array& value, Borrow borrow = Borrow::No);
   // For updates by functions: stores a value that already has the right type, and keeps the old value's memory for the
   // next update. Arrays to be released are appended; there must be room for three.
   void update(Array value, std::vector<Array>& released) const noexcept;
@@ -67,14 +70,15 @@ class Container final : public LeafData {
 
 // A shared variable: the static shape is all unknown unless given; the dtype is the value's. The value is copied unless
 // `borrow`.
-Variable shared(const Array& value, std::string name = {}, bool borrow = false, std::optional<Dims> static_shape = {});
+Variable shared(const Array& value, std::string name = {}, Borrow borrow = Borrow::No,
+                std::optional<Dims> static_shape = {});
 // A shared variable of any type. TypeError for a value that the type does not accept.
-Variable shared_of(const Type& type, const Array& value, std::string name = {}, bool borrow = false);
+Variable shared_of(const Type& type, const Array& value, std::string name = {}, Borrow borrow = Borrow::No);
 // The container of a shared variable, or nullptr.
 const Container* container_of(const Variable& variable);
 inline bool is_shared(const Variable& variable) { return container_of(variable) != nullptr; }
 // TypeError when the variable is not shared. get: a copy unless `borrow`.
-Array get_value(const Variable& shared, bool borrow = false);
-void set_value(const Variable& shared, const Array& value, bool borrow = false);
+Array get_value(const Variable& shared, Borrow borrow = Borrow::No);
+void set_value(const Variable& shared, const Array& value, Borrow borrow = Borrow::No);
 
 }  // namespace bitale

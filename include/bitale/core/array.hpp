@@ -90,6 +90,8 @@ class [[nodiscard]] Array {
       : Array(from(values.begin(), dtype_of<T>::value, Dims{std::int64_t(values.size())})) {}
   template <Element T>
   Array(std::initializer_list<std::initializer_list<T>> rows);
+  template <Element T>
+  Array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> matrices);
   // A copy of the elements of a std::vector, a std::span, or another range of numbers, in one dimension.
   template <ElementRange R>
   Array(const R& values);
@@ -101,10 +103,11 @@ class [[nodiscard]] Array {
   // Copies contiguous data. ValueError for nullptr, unless there are no elements.
   static Array from(const void* data, DType dtype, const Dims& shape);
   static Array scalar(DType dtype, const void* value);
+  enum class Writeable : bool { No, Yes };
   // Borrows memory of another owner, which `keep_alive` keeps valid; strides in bytes. ValueError for nullptr, unless
   // there are no elements.
   static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
-                      bool writeable = true);
+                      Writeable writeable = Writeable::Yes);
   // An Array that holds an object: a 0-d uint64 whose element is the object's address, which is not meant for
   // arithmetic. Copies of the Array hold a copy of the object (HostObject::copy).
   static Array holding(Ref<const HostObject> object);
@@ -141,25 +144,48 @@ class [[nodiscard]] Array {
     require_writeable();
     return static_cast<T*>(data_);
   }
-  // The elements of an array of any rank that is contiguous; ValueError for another one.
+  // The elements of an array of any rank that is contiguous; ValueError for another one. The Array has to be kept as
+  // long as they are used: ValueError for a temporary one that is the only owner of its memory, such as f(x)[0].
   template <Element T>
-  std::span<const T> span_as() const {
+  std::span<const T> span_as() const& {
     require_contiguous();
     return {data_as<T>(), std::size_t(size())};
   }
   template <Element T>
-  std::span<T> mutable_span_as() const {
+  std::span<T> mutable_span_as() const& {
     require_contiguous();
     return {mutable_data_as<T>(), std::size_t(size())};
   }
   // The elements of an array of N dimensions by position, `view(i, j)`, with any strides; ValueError for another N.
   template <Element T, std::size_t N>
-  ArrayView<const T, N> view_as() const {
+  ArrayView<const T, N> view_as() const& {
     return view_of_rank<N>(data_as<T>());
   }
   template <Element T, std::size_t N>
-  ArrayView<T, N> mutable_view_as() const {
+  ArrayView<T, N> mutable_view_as() const& {
     return view_of_rank<N>(mutable_data_as<T>());
+  }
+  template <Element T>
+  std::span<const T> span_as() && {
+    return not_temporary().span_as<T>();
+  }
+  template <Element T>
+  std::span<T> mutable_span_as() && {
+    return not_temporary().mutable_span_as<T>();
+  }
+  template <Element T, std::size_t N>
+  ArrayView<const T, N> view_as() && {
+    return not_temporary().view_as<T, N>();
+  }
+  template <Element T, std::size_t N>
+  ArrayView<T, N> mutable_view_as() && {
+    return not_temporary().mutable_view_as<T, N>();
+  }
+  // This Array; ValueError if nobody else holds its memory. For what refers to the memory of an Array that ends before.
+  const Array& not_temporary() const {
+    if (storage_ && storage_->use_count() == 1) [[unlikely]]
+      refuse_temporary();
+    return *this;
   }
   // All elements one after another, in the order of rows: `for (double value : array.elements<double>())`.
   template <Element T>
@@ -194,7 +220,7 @@ class [[nodiscard]] Array {
   Array slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const;
   Array take_index(int axis, std::int64_t index) const;                                // drops the axis
   Array insert_axis(int axis, std::int64_t length = 1) const;                          // stride 0
-  Array broadcast_to(const Dims& shape) const;                                         // ShapeError when it can't
+  Array broadcast_to(const Dims& shape) const;                                         // read-only; ShapeError
   Array view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const;  // unchecked
   Array read_only() const;
   // For a complex array: the real (0) or imaginary (1) part of its elements; for another array, part 0 is the array
@@ -252,6 +278,7 @@ class [[nodiscard]] Array {
   [[noreturn, gnu::cold]] void refuse_dtype(DType dtype) const;
   [[noreturn, gnu::cold]] void refuse_writing() const;
   [[noreturn, gnu::cold]] void refuse_strides() const;
+  [[noreturn, gnu::cold]] static void refuse_temporary();
   [[noreturn, gnu::cold]] void refuse_rank(std::size_t expected) const;
   [[noreturn, gnu::cold]] void refuse_axis(int axis) const;
   [[noreturn, gnu::cold]] static void refuse_ragged_rows(std::size_t expected, std::size_t length);
@@ -347,6 +374,21 @@ Array::Array(std::initializer_list<std::initializer_list<T>> rows) {
     flat.insert(flat.end(), row.begin(), row.end());
   }
   *this = Array(flat).reshape(Dims{std::int64_t(rows.size()), std::int64_t(width)});
+}
+
+template <Element T>
+Array::Array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> matrices) {
+  std::vector<T> flat;
+  const std::size_t rows = matrices.size() ? matrices.begin()->size() : 0;
+  const std::size_t width = rows ? matrices.begin()->begin()->size() : 0;
+  for (auto& matrix : matrices) {
+    if (matrix.size() != rows) refuse_ragged_rows(rows, matrix.size());
+    for (auto& row : matrix) {
+      if (row.size() != width) refuse_ragged_rows(width, row.size());
+      flat.insert(flat.end(), row.begin(), row.end());
+    }
+  }
+  *this = Array(flat).reshape(Dims{std::int64_t(matrices.size()), std::int64_t(rows), std::int64_t(width)});
 }
 
 }  // namespace bitale

@@ -16,6 +16,8 @@ namespace bitale {
 
 // Raises a ValueError for a stride that only Arrays can have: a negative one, or not a whole number of elements.
 [[noreturn, gnu::cold]] void refuse_stride(std::int64_t stride, std::size_t itemsize);
+// Raises an IndexError for a position outside of an axis.
+[[noreturn, gnu::cold]] void refuse_position(std::int64_t position, std::size_t axis, std::int64_t length);
 
 // A view of `const T` reads. For a number of dimensions known at run time only, use Array.
 template <class T, std::size_t N = 1>
@@ -47,6 +49,18 @@ class ArrayView {
     std::size_t axis = 0;
     ((offset += std::int64_t(index) * strides_[axis++]), ...);
     return *reinterpret_cast<T*>(reinterpret_cast<Byte*>(data_) + offset);
+  }
+  // The same, with an IndexError for a position outside. Negative positions do not count from the end.
+  template <class... Index>
+  requires(sizeof...(Index) == N) T& at(Index... index) const {
+    std::size_t axis = 0;
+    const auto check = [&](std::int64_t i) {
+      if (i < 0 || i >= shape_[axis]) [[unlikely]]
+        refuse_position(i, axis, shape_[axis]);
+      ++axis;
+    };
+    (check(std::int64_t(index)), ...);
+    return (*this)(index...);
   }
   T& operator[](std::int64_t i) const requires(N == 1) { return (*this)(i); }
 

@@ -97,7 +97,8 @@ Array from_dlpack(Managed* managed) {
   bool writeable = true;
   if constexpr (dlpack::Versioned<Managed>) writeable = !(managed->flags & dlpack::read_only_flag);
   return Array::borrow(tensor.data ? static_cast<char*>(tensor.data) + tensor.byte_offset : nullptr, dtype, shape,
-                       dlpack::byte_strides(shape, tensor.strides, itemsize(dtype)), owner, writeable);
+                       dlpack::byte_strides(shape, tensor.strides, itemsize(dtype)), owner,
+                       Array::Writeable(writeable));
 }
 
 }  // namespace bitale

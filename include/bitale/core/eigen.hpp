@@ -66,6 +66,24 @@ auto mutable_vector_as(const Array& array) {
   return eigen::vector_of<Map>(array.mutable_view_as<T, 1>());
 }
 
+// The same of temporary Arrays: ValueError for one that is the only owner of its memory.
+template <Element T>
+auto matrix_as(const Array&& array) {
+  return matrix_as<T>(array.not_temporary());
+}
+template <Element T>
+auto mutable_matrix_as(const Array&& array) {
+  return mutable_matrix_as<T>(array.not_temporary());
+}
+template <Element T>
+auto vector_as(const Array&& array) {
+  return vector_as<T>(array.not_temporary());
+}
+template <Element T>
+auto mutable_vector_as(const Array&& array) {
+  return mutable_vector_as<T>(array.not_temporary());
+}
+
 // A copy of an expression: of one dimension for a vector at compile time, else of two.
 template <class Derived>
 Array array_of(const Eigen::DenseBase<Derived>& expression) {

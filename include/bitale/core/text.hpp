@@ -45,6 +45,8 @@ std::string number_text(double value);
 
 // "(3, 4)", "(3,)", "()".
 std::string tuple_text(std::span<const std::int64_t> values);
+// "1 argument", "2 arguments".
+std::string count_text(std::int64_t count, std::string_view what);
 
 // The text in parentheses, unless it is a name, a number, a call or already bracketed: the result may stand before
 // "[0]" or "**".

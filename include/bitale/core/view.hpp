@@ -36,7 +36,7 @@ inline bool is_contiguous(const View& view, int ndim, std::int64_t itemsize) {
 inline Array borrow(const View& view, DType dtype, int ndim) {
   const auto rank = std::size_t(ndim);
   return Array::borrow(view.data, dtype, Dims(std::span(view.shape, rank)), Dims(std::span(view.strides, rank)),
-                       nullptr, false);
+                       nullptr, Array::Writeable::No);
 }
 
 }  // namespace bitale

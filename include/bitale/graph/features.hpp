@@ -121,14 +121,15 @@ class ReplacementDidNotRemoveError : public InconsistencyError {
 };
 
 // PyTensor's ReplaceValidate: replacements that all features accept, or none at all. Every change of a FunctionGraph
-// has this property; these functions can also report on stderr what they do (`verbose`).
+// has this property; these functions can also report on stderr what they do.
+enum class Verbose : bool { No, Yes };
 bool replace_validate(FunctionGraph& graph, const Variable& before, const Variable& after, std::string_view reason,
-                      bool verbose = false);
+                      Verbose verbose = Verbose::No);
 bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
-                          std::string_view reason, bool verbose = false);
+                          std::string_view reason, Verbose verbose = Verbose::No);
 // As above, but also rolled back, with ReplacementDidNotRemoveError, when one of the nodes is still in the graph.
 bool replace_all_validate_remove(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
-                                 std::span<const Apply> remove, std::string_view reason, bool verbose = false);
+                                 std::span<const Apply> remove, std::string_view reason, Verbose verbose = Verbose::No);
 
 // Every imported node must know the user's line from which it derives.
 class CheckStackTrace final : public Feature {

@@ -55,12 +55,14 @@ class Feature {
 
 // What a change does with leaves that the graph does not know: raise a MissingInputError, or make them inputs.
 enum class UnknownLeaves { refuse, add };
+// Whether a graph has nodes of its own, or takes those of its outputs.
+enum class Clone : bool { No, Yes };
 
 class FunctionGraph {
  public:
   // Clones the graph. Inputs are found when none are given. MissingInputError when outputs need a leaf that is neither
   // an input, a constant nor listed. Shared variables must be among `inputs` (function() lists them).
-  FunctionGraph(Variables inputs, Variables outputs, bool clone = true);
+  FunctionGraph(Variables inputs, Variables outputs, Clone clone = Clone::Yes);
   explicit FunctionGraph(Variables outputs);
   ~FunctionGraph();
   FunctionGraph(FunctionGraph&&) noexcept;

@@ -18,7 +18,7 @@ class RandomType final : public TypeBase {
   std::string str() const override;  // "RandomGeneratorType", "RandomGeneratorType(Philox)"
   const TensorType* storage() const override { return as_tensor(storage_); }
   bool is_valid_value(const Array& value) const override;
-  Array filter(const Array& value, bool strict, Downcast downcast) const override;
+  Array filter(const Array& value, Strict strict, Downcast downcast) const override;
 
  private:
   const Type storage_;

@@ -60,7 +60,8 @@ class Structure {
   // The arguments of assume that both hold and do not hold.
   std::vector<std::string> contradictions() const;
 
-  void add(Fact fact, bool holding = true);
+  void add(Fact fact);
+  void exclude(Fact fact);
   void add(const Structure& other);
   // The facts of the transposed matrix.
   Structure transposed() const;

@@ -26,13 +26,15 @@ Variables graph_inputs(std::span<const Variable> outputs, const VariableSet& blo
 Variables explicit_graph_inputs(std::span<const Variable> outputs);
 bool depends_on(const Variable& output, std::span<const Variable> candidates);
 
-// A copy of the graph; leaves are kept unless `copy_leaves`. Names and provenance are kept.
+// A copy of the graph, with the same leaves or with copies of them, too. Names and provenance are kept.
 // `memo` maps originals to copies, and may be pre-filled with replacements of variables.
-Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_leaves = false);
+enum class ClonedLeaves { Keep, Copy };
+Variables clone(std::span<const Variable> outputs, VariableMap& memo, ClonedLeaves leaves = ClonedLeaves::Keep);
 
-// The outputs with some variables replaced. Types must fit (TypeError); with `strict`, each replaced variable must
+// The outputs with some variables replaced. Types must fit (TypeError); if strict, each replaced variable must
 // occur in the graph (ValueError).
-Variables graph_replace(std::span<const Variable> outputs, const Replacements& replacements, bool strict = true);
+Variables graph_replace(std::span<const Variable> outputs, const Replacements& replacements,
+                        Strict strict = Strict::Yes);
 // As graph_replace, without requiring occurrence.
 Variables clone_replace(std::span<const Variable> outputs, const Replacements& replacements);
 

@@ -18,6 +18,7 @@ namespace bitale {
 
 class TensorType;
 
+enum class Strict : bool { No, Yes };                 // whether only values that need no conversion are accepted
 enum class Downcast { Never, FloatLiteral, Always };  // allow_input_downcast = False, None, True
 
 class TypeBase : public RefCounted {
@@ -37,7 +38,7 @@ class TypeBase : public RefCounted {
   virtual bool is_valid_value(const Array& value) const;
   // `value` as a value of this type, converted where that is safe or allowed. TypeError or ValueError saying what was
   // expected and what was given. Default: `value` itself where it is valid.
-  virtual Array filter(const Array& value, bool strict = false, Downcast downcast = Downcast::Never) const;
+  virtual Array filter(const Array& value, Strict strict = Strict::No, Downcast downcast = Downcast::Never) const;
   // Whether two values are equal. Default: bit for bit; for objects, by HostObject::equals.
   virtual bool values_eq(const Array& a, const Array& b) const { return identical(a, b); }
   // Whether two values are equal up to rounding.
@@ -57,7 +58,7 @@ class TensorType final : public TypeBase {
   const TensorType* tensor() const override { return this; }
   const TensorType* storage() const override { return this; }
   bool is_valid_value(const Array& value) const override;
-  Array filter(const Array& value, bool strict, Downcast downcast) const override;
+  Array filter(const Array& value, Strict strict, Downcast downcast) const override;
   bool values_eq_approx(const Array& a, const Array& b) const override;  // numpy.allclose, nan equals nan
   bool broadcasts(int axis) const { return shape[std::size_t(axis)] == 1; }
   bool equals(const TypeBase& other) const override;
@@ -118,7 +119,8 @@ Dims broadcast_static_shapes(const Dims& a, const Dims& b);
 bool fits(const TensorType& type, const Array& value);
 // `value` as a value of `type`: converted where that is safe (or allowed), shape checked.
 // TypeError (rank, dtype, static length) saying what was expected and what was given.
-Array filter(const TensorType& type, const Array& value, bool strict = false, Downcast downcast = Downcast::Never);
+Array filter(const TensorType& type, const Array& value, Strict strict = Strict::No,
+             Downcast downcast = Downcast::Never);
 // The storage type of the values of a type. TypeError naming `who` when the type has no values.
 const TensorType& storage_of(const Type& type, std::string_view who);
 // The value whose memory is viewed, valid as long as that memory is; an object is held.

@@ -45,8 +45,9 @@ struct Tag final : RefCounted {
 };
 
 struct ConstantData final : LeafData {
-  explicit ConstantData(Array given_value, bool given_is_literal = false)
-      : value(std::move(given_value)), is_literal(given_is_literal) {}
+  enum class Kind : bool { Constant, Literal };
+  explicit ConstantData(Array given_value, Kind kind = Kind::Constant)
+      : value(std::move(given_value)), is_literal(kind == Kind::Literal) {}
   const Array value;
   const bool is_literal;  // a number without a dtype (graph/literal.hpp)
   const Array* constant() const override { return &value; }

@@ -44,7 +44,8 @@ inline Variable moveaxis(const Operand& x, int source, int destination) {
 Variable shape_padleft(const Operand& x, int n_ones = 1);
 Variable shape_padright(const Operand& x, int n_ones = 1);
 Variable shape_padaxis(const Operand& x, int axis);
-Variable atleast_Nd(const Operand& x, int n = 1, bool left = true);
+enum class NewAxes { Leading, Trailing };
+Variable atleast_Nd(const Operand& x, int n = 1, NewAxes place = NewAxes::Leading);
 inline Variable atleast_1d(const Operand& x) { return atleast_Nd(x, 1); }
 inline Variable atleast_2d(const Operand& x) { return atleast_Nd(x, 2); }
 inline Variable atleast_3d(const Operand& x) { return atleast_Nd(x, 3); }

@@ -30,7 +30,10 @@ Variable diff(const Operand& x, const DiffOptions& options);
 // The polynomial with these coefficients, the highest power first, at x, by Horner's rule.
 Variable polyval(const Operand& p, const Operand& x);
 // The powers of each element of a vector: from n - 1 down to 0, or up with `increasing`. n: by default the length of x.
-Variable vander(const Operand& x, const std::optional<Operand>& n = {}, bool increasing = false);
+struct VanderOptions {
+  bool increasing = false;  // whether the powers increase from left to right
+};
+Variable vander(const Operand& x, const std::optional<Operand>& n = {}, const VanderOptions& options = {});
 
 // The vectors' cross products; they are along axisa of a, axisb of b, and axisc of the result, and have length 3. Other
 // dimensions broadcast. ValueError for other lengths; one that is not known is checked by a call.

@@ -16,7 +16,9 @@ struct SequenceOptions {
 Variable linspace(const Operand& start, const Operand& stop, const Operand& num = 50,
                   const SequenceOptions& options = {});
 // The step between such numbers.
-Variable linspace_step(const Operand& start, const Operand& stop, const Operand& num = 50, bool endpoint = true);
+enum class Endpoint { Excluded, Included };
+Variable linspace_step(const Operand& start, const Operand& stop, const Operand& num = 50,
+                       Endpoint endpoint = Endpoint::Included);
 // base to the power of such numbers.
 Variable logspace(const Operand& start, const Operand& stop, const Operand& num = 50, const Operand& base = 10.0,
                   const SequenceOptions& options = {});
@@ -44,7 +46,11 @@ Variables ogrid(const std::vector<Slice>& slices);
 // vectors, scalars, or tensors that are flattened to vectors. sparse: the results only broadcast to the grid. With
 // Cartesian indexing ("xy") the first two dimensions are exchanged, with Matrix ("ij") they are not.
 enum class GridIndexing { Cartesian, Matrix };
-Variables meshgrid(const Operands& xi, bool sparse = false, GridIndexing indexing = GridIndexing::Cartesian);
+struct MeshgridOptions {
+  bool sparse = false;
+  GridIndexing indexing = GridIndexing::Cartesian;
+};
+Variables meshgrid(const Operands& xi, const MeshgridOptions& options = {});
 
 // The positions on and below (above) diagonal k of [n, m], one vector per dimension; m defaults to n.
 Variables tril_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});

@@ -10,8 +10,8 @@ namespace bitale {
 
 // The largest or smallest element over the axes, where `initial`, a scalar, counts as one more element, so x may be
 // empty. ValueError where initial has dimensions, TypeError where x's dtype does not hold it.
-Variable max(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
-Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
+Variable max(const Operand& x, const Axes& axis, KeepDims keepdims, const Operand& initial);
+Variable min(const Operand& x, const Axes& axis, KeepDims keepdims, const Operand& initial);
 
 // Cumulative sums and products: each is over all elements up to and including its position. Integers and bool give
 // int64 or uint64.

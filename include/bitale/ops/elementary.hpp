@@ -35,7 +35,8 @@ Variable relu(const Operand& x, const Operand& alpha = 0);
 // x above 0, alpha (exp(x) - 1) below.
 Variable elu(const Operand& x, const Operand& alpha = 1);
 // x times the normal distribution function of x. is_approximate: by tanh, with an error of up to 5e-4.
-Variable gelu(const Operand& x, bool is_approximate = false);
+enum class GeluApproximation { None, Tanh };
+Variable gelu(const Operand& x, GeluApproximation approximation = GeluApproximation::None);
 // x times sigmoid(x).
 Variable silu(const Operand& x);
 

@@ -15,6 +15,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/ops/operand.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/search.hpp"
 
 namespace bitale {
 
@@ -46,30 +47,44 @@ Variable matrix_transpose(const Operand& x);
 // What happens to a matrix that is not positive definite, or has a nan: a LinAlgError, or a factor that is all nan.
 // RaiseIfFinite, for Cholesky factors: the error, but nan for a matrix that has a nan or an infinity, as in solve.
 enum class OnError { Raise, Nan, RaiseIfFinite };
+struct CholeskyOptions {
+  bool lower = true;  // which triangle of x is read, and which factor it is
+  OnError on_error = OnError::Raise;
+};
 // L with L L^T = x, lower triangular; or U with U^T U = x. Only that triangle of x is read, so the gradient is
 // triangular as well (Murray 2016, arXiv:1602.07527).
-Variable cholesky(const Operand& x, bool lower = true, OnError on_error = OnError::Raise);
+Variable cholesky(const Operand& x, const CholeskyOptions& options = {});
 
 // Q and R with x = Q R; with `pivoting` also P, with x[:, P] = Q R. Reduced: Q of [m, k], R of [k, n], k
 // the smaller of the two; Complete: Q of [m, m], R of [m, n]; R: R alone; Raw: LAPACK's reflections H, their factors
 // tau, and R. Derivatives: Walter and Lehmann 2018; none for Raw, and for the Q of Complete only where the matrix is
 // known to be square.
 enum class QrMode { Complete, Reduced, R, Raw };
-Variables qr(const Operand& x, QrMode mode = QrMode::Complete, bool pivoting = false);
+struct QrOptions {
+  QrMode mode = QrMode::Complete;
+  bool pivoting = false;
+};
+Variables qr(const Operand& x, const QrOptions& options = {});
 // x = u diag(s) vt, with s in descending order. Derivatives: Townsend 2016; with full_matrices, those of u and vt only
 // for square matrices. For equal singular values: the derivatives of a loss that does not use their vectors, else nan.
 struct SingularValues {
   Variable u, s, vt;
 };
-SingularValues svd(const Operand& x, bool full_matrices = true);
+struct SvdOptions {
+  bool full_matrices = true;  // u of [m, m] and vt of [n, n], else of [m, k] and [k, n], k the smaller of the two
+};
+SingularValues svd(const Operand& x, const SvdOptions& options = {});
 Variable svdvals(const Operand& x);
 // a v = w v, or a v = w b v with v^T b v = 1, for symmetric a, of which one triangle is read, and positive definite b;
 // w ascends. Derivatives: Giles 2008; for equal eigenvalues as for svd. The gradient is a triangle as well.
 struct EigenPairs {
   Variable values, vectors;
 };
-EigenPairs eigh(const Operand& a, const std::optional<Operand>& b = {}, bool lower = true);
-Variable eigvalsh(const Operand& a, const std::optional<Operand>& b = {}, bool lower = true);
+struct EighOptions {
+  bool lower = true;  // which triangle of a and b is read
+};
+EigenPairs eigh(const Operand& a, const std::optional<Operand>& b = {}, const EighOptions& options = {});
+Variable eigvalsh(const Operand& a, const std::optional<Operand>& b = {}, const EighOptions& options = {});
 // a v = w v for any matrix, complex in general: w and the columns of v, which have length 1, are complex. Derivatives
 // exist for the values, and for results that do not depend on the phases of vectors (Boeddeker et al. 2019); nan where
 // a loss uses vectors of equal eigenvalues.
@@ -86,8 +101,8 @@ struct LUOptions {
 };
 // P, L and U with a = P L U.
 Variables lu(const Operand& a, const LUOptions& options = {});
-// p with (L U)[p] = a; with `inverse`, the inverse of p: the order in which rows were picked.
-Variable pivot_to_permutation(const Operand& pivots, bool inverse = false);
+// p with (L U)[p] = a; its inverse is the order in which rows were picked.
+Variable pivot_to_permutation(const Operand& pivots, const PermutationOptions& options = {});
 // a = z upper z^T, where upper is triangular except for 2 x 2 blocks of complex pairs. sort: which
 // eigenvalues come first. No derivative.
 enum class EigenvalueOrder { Any, LeftHalfPlane, RightHalfPlane, InsideUnitCircle, OutsideUnitCircle };
@@ -212,7 +227,8 @@ Variable block_diag(const Operands& matrices);
 // vectors along one axis, or of matrices (Frobenius, Nuclear, 1, -1, 2, -2, inf, -inf) along two.
 enum class MatrixNorm { Frobenius, Nuclear };
 using NormOrder = std::variant<std::monostate, double, MatrixNorm>;
-Variable norm(const Operand& x, const NormOrder& ord = {}, const Axes& axes = all_axes, bool keepdims = false);
+Variable norm(const Operand& x, const NormOrder& ord = {}, const Axes& axes = all_axes,
+              KeepDims keepdims = KeepDims::No);
 
 // ---- determinants ---------------------------------------------------------------------------------------------------
 

@@ -165,9 +165,9 @@ class Lowering {
   // Every element of integer input `input` must lie in [-length, length). This is checked in the loop that reads the
   // elements, so rules read them by `index_in`.
   virtual void require_in_range(int input, Expr length, std::string message) = 0;
-  // An element of such an input, made non-negative (`wraps`: it may be negative), and safe to use even if the check is
-  // going to fail.
-  virtual Expr index_in(int input, Index at, Expr length, bool wraps) = 0;
+  // An element of such an input, made non-negative, and safe to use even if the check is going to fail.
+  enum class Sign { NonNegative, Any };
+  virtual Expr index_in(int input, Index at, Expr length, Sign sign) = 0;
 };
 
 }  // namespace bitale

@@ -25,13 +25,16 @@ class Axes : public std::optional<std::vector<int>> {
   Axes() = default;
   Axes(std::nullopt_t) {}
   Axes(int axis) : Axes{axis} {}
-  Axes(bool) = delete;  // keepdims, which comes after the axes
+  Axes(bool) = delete;  // which would be axis 0 or 1
   Axes(std::optional<int> axis) {
     if (axis) emplace(1, *axis);
   }
   Axes(std::vector<int> axes) : optional(std::move(axes)) {}
   Axes(std::initializer_list<int> axes) : optional(std::vector<int>(axes)) {}
 };
+
+// Whether reduced axes stay, with length 1.
+enum class KeepDims : bool { No, Yes };
 
 // ---- leaves -------------------------------------------------------------------------------------------------------
 // dtype defaults to config.floatX.
@@ -148,21 +151,24 @@ BITALE_REFUSED(||)
 
 // ---- reductions -----------------------------------------------------------------------------------------------------
 // Sums and products of floats in an integer dtype are computed as floats, and then converted.
-Variable sum(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
-Variable prod(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
-Variable max(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-Variable min(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-Variable all(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-Variable any(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable sum(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No,
+             std::optional<DType> dtype = {});
+Variable prod(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No,
+              std::optional<DType> dtype = {});
+Variable max(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
+Variable min(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
+Variable all(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
+Variable any(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
 // dtype: that of the sum that is divided; with an integer dtype the mean is float64.
-Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
-Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
-Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
+Variable mean(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No,
+              std::optional<DType> dtype = {});
+Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, KeepDims keepdims = KeepDims::No);
+Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, KeepDims keepdims = KeepDims::No);
 // Over several axes: the position among their elements, flattened in x's order of the axes; over all: of the flattened
 // x.
-Variable argmax(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-Variable argmin(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-Variable logsumexp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable argmax(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
+Variable argmin(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
+Variable logsumexp(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
 Variable softmax(const Operand& x, const Axes& axis = all_axes);
 Variable log_softmax(const Operand& x, const Axes& axis = all_axes);
 

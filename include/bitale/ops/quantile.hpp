@@ -29,14 +29,14 @@ enum class QuantileMethod {
 // By NumPy's name, "median_unbiased". ValueError for another.
 QuantileMethod quantile_method(std::string_view name);
 
-Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims, QuantileMethod method);
-Variable percentile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims, QuantileMethod method);
+Variable quantile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims, QuantileMethod method);
+Variable percentile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims, QuantileMethod method);
 
 // The same of the elements that are not nan; nan where there are none.
-Variable nanquantile(const Operand& x, const Operand& q, const Axes& axis = all_axes, bool keepdims = false,
+Variable nanquantile(const Operand& x, const Operand& q, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No,
                      QuantileMethod method = QuantileMethod::Linear);
-Variable nanpercentile(const Operand& x, const Operand& q, const Axes& axis = all_axes, bool keepdims = false,
-                       QuantileMethod method = QuantileMethod::Linear);
-Variable nanmedian(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable nanpercentile(const Operand& x, const Operand& q, const Axes& axis = all_axes,
+                       KeepDims keepdims = KeepDims::No, QuantileMethod method = QuantileMethod::Linear);
+Variable nanmedian(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
 
 }  // namespace bitale

@@ -107,10 +107,12 @@ Draw multinomial(const Operand& rng, const Operand& n, const Operand& p, const S
 
 // The numbers below x in random order, or x with its first dimension in random order; size: how many permutations.
 Draw permutation(const Operand& rng, const Operand& x, const Size& size = Operands{});
-// Elements of the first dimension of a, or numbers below a; p: their probabilities, a vector. Without size, one
-// element.
-Draw choice(const Operand& rng, const Operand& a, const Size& size = {}, bool replace = true,
-            const std::optional<Operand>& p = {});
+struct ChoiceOptions {
+  bool replace = true;            // whether an element may be drawn again
+  std::optional<Operand> p = {};  // the probabilities of the elements, a vector; by default all are equal
+};
+// Elements of the first dimension of a, or numbers below a. Without size, one element.
+Draw choice(const Operand& rng, const Operand& a, const Size& size = {}, const ChoiceOptions& options = {});
 
 // Child `number` of a counter-based stream: a separate stream, which neither advances `rng` nor depends on what is
 // drawn from it. TypeError for other generators. The children of one state count as a draw from it: continue with a

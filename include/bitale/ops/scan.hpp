@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -82,7 +83,8 @@ struct ScanResult {
 // scalar bool. ShapeError, when it is built or when it runs: sequences of different lengths, or shorter than n_steps.
 class ScanBuilder {
  public:
-  explicit ScanBuilder(ScanArguments arguments);
+  // where: of the caller, for the nodes outside of the step.
+  explicit ScanBuilder(ScanArguments arguments, const Location& where = {});
   const Variables& arguments() const { return leaves_; }
   // Whether an initial number takes another dtype for these results. If so, `arguments` have been replaced, and the
   // step must be called again.
@@ -97,6 +99,7 @@ class ScanBuilder {
   Variables with_states(const Variables& results, const Replacements& updated, ScanParts& parts) const;
 
   ScanArguments given_;
+  Location where_;
   Variable n_steps_;
   Variables slices_, elements_;              // of sequences, by tap
   std::vector<Variables> initial_, states_;  // of each result, by how far they go back
@@ -124,8 +127,8 @@ constexpr std::size_t arity() {
 // Calls `step` with elements of the sequences and earlier values. It returns a Variable, Variables, or a ScanStep, and
 // may use any variable of its environment.
 template <class F>
-ScanResult scan(ScanArguments arguments, F&& step) {
-  ScanBuilder builder(std::move(arguments));
+ScanResult scan(ScanArguments arguments, F&& step, std::source_location where = std::source_location::current()) {
+  ScanBuilder builder(std::move(arguments), where);
   constexpr std::size_t count = scan_detail::arity<F>();
   for (;;) {
     const Variables& leaves = builder.arguments();

@@ -28,7 +28,10 @@ UniqueValues unique(const Operand& x);
 // min_length long. ValueError when a call finds a negative number.
 Variable bincount(const Operand& x, const std::optional<Operand>& weights = {}, const Operand& min_length = 0);
 // The number of the bin, between increasing (or decreasing) limits, that each element lies in, as numpy.digitize.
-Variable digitize(const Operand& x, const Operand& bins, bool right = false);
+struct DigitizeOptions {
+  bool right = false;  // whether a bin contains its right limit, else its left one
+};
+Variable digitize(const Operand& x, const Operand& bins, const DigitizeOptions& options = {});
 
 // x[indices] along one axis, where the indices of the other dimensions are the element's own: takes the elements at the
 // positions that argsort or argmax return. x and indices broadcast except along that axis.
@@ -42,9 +45,11 @@ Variable ravel_multi_index(const Operands& multi_index, const Operands& dims, Ta
 Variables unravel_index(const Operand& indices, const Operands& dims);
 // The inverse permutation of each row.
 Variable inverse_permutation(const Operand& permutation);
-// The elements of each row of x in the order of a permutation, or of each row of permutations; with `inverse`, of its
-// inverse.
-Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse = false);
+// The elements of each row of x in the order of a permutation, or of each row of permutations.
+struct PermutationOptions {
+  bool inverse = false;  // the inverse of the permutation
+};
+Variable permute_row_elements(const Operand& x, const Operand& permutation, const PermutationOptions& options = {});
 
 // The k largest elements along an axis (nullopt: of the flattened x) in increasing order, or the -k smallest if k is
 // negative, and their positions. ValueError for 0; a call in which the axis has fewer elements fails.
@@ -56,10 +61,10 @@ Variable topk(const Operand& x, int k, std::optional<int> axis = -1);
 Variable argtopk(const Operand& x, int k, std::optional<int> axis = -1);
 
 // The middle element, or the mean of the middle two; nan where any element is nan.
-Variable median(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable median(const Operand& x, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
 // The value below which the fraction q of the elements lies, by linear interpolation, as numpy.quantile. q: a scalar or
 // a vector, which becomes the first dimension. ValueError for a constant outside [0, 1].
-Variable quantile(const Operand& x, const Operand& q, const Axes& axis = all_axes, bool keepdims = false);
-Variable percentile(const Operand& x, const Operand& q, const Axes& axis = all_axes, bool keepdims = false);
+Variable quantile(const Operand& x, const Operand& q, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
+Variable percentile(const Operand& x, const Operand& q, const Axes& axis = all_axes, KeepDims keepdims = KeepDims::No);
 
 }  // namespace bitale

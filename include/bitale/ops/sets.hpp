@@ -7,7 +7,10 @@
 namespace bitale {
 
 // For each element whether it is one of the others; with `invert`, whether it is not. nan equals no element.
-Variable isin(const Operand& element, const Operand& test_elements, bool invert = false);
+struct IsinOptions {
+  bool invert = false;  // whether it is not among them
+};
+Variable isin(const Operand& element, const Operand& test_elements, const IsinOptions& options = {});
 // The elements of either tensor, of both, of the first only, and of exactly one of them.
 Variable union1d(const Operand& a, const Operand& b);
 Variable setdiff1d(const Operand& a, const Operand& b);

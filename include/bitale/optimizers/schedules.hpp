@@ -62,10 +62,11 @@ Schedule constant_schedule(const Setting& value);
 // From init_value to end_value in transition_steps equal steps, after `transition_begin` steps at init_value.
 Schedule linear_schedule(const Setting& init_value, const Setting& end_value, const Setting& transition_steps,
                          const Setting& transition_begin = 0);
-// init_value * decay_rate^((step - transition_begin) / transition_steps), where the exponent is rounded down if it is a
-// staircase; not beyond end_value.
+// init_value * decay_rate^((step - transition_begin) / transition_steps), where the exponent of a staircase is rounded
+// down; not beyond end_value.
+enum class Decay { Continuous, Staircase };
 Schedule exponential_decay(const Setting& init_value, const Setting& transition_steps, const Setting& decay_rate,
-                           const Setting& transition_begin = 0, bool staircase = false,
+                           const Setting& transition_begin = 0, Decay decay = Decay::Continuous,
                            const std::optional<Setting>& end_value = {});
 // init_value * ((1 - alpha) ((1 + cos(pi step / decay_steps)) / 2)^exponent + alpha), constant after decay_steps.
 // Loshchilov and Hutter (2017), "SGDR: Stochastic Gradient Descent with Warm Restarts".

@@ -24,9 +24,12 @@ struct RegisterPasses {
 // The library's passes, in order of position.
 std::vector<Pass> registered_passes();
 
+// What happens to an entry of the same name: a ValueError, or it is replaced.
+enum class Overwrite : bool { No, Yes };
+
 // Adds a pass to optdb at run time. Queries find it by its name and these tags. ValueError for a name that is taken
 // (unless `overwrite`).
 void register_pass(const std::string& name, double position, std::vector<std::string> tags,
-                   std::function<void(FunctionGraph&)> run, bool overwrite = false);
+                   std::function<void(FunctionGraph&)> run, Overwrite overwrite = Overwrite::No);
 
 }  // namespace bitale::rewriting

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "bitale/graph/function_graph.hpp"
+#include "bitale/rewriting/passes.hpp"
 
 namespace bitale::rewriting {
 
@@ -239,12 +240,13 @@ struct RegisterRules {
   RegisterRules(const char* name, Topic topic);
 };
 
-// Adds rules to optdb at run time. ValueError for a name that is taken (unless `overwrite`) or a rule without a phase.
-void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = false);
+// Adds rules to optdb at run time. ValueError for a name that is taken (unless it may be overwritten) or a rule without
+// a phase.
+void register_rules(const std::function<void(Rules&)>& topic, Overwrite overwrite = Overwrite::No);
 // Adds a rule to one phase, where queries find it by its name and exactly these tags. The same rule may be in several
-// phases. ValueError for a phase that does not exist, and for a name that is taken (unless `overwrite`).
+// phases. ValueError for a phase that does not exist, and for a name that is taken (unless it may be overwritten).
 void register_rule(std::string_view phase, std::shared_ptr<const Rule> rule, std::vector<std::string> tags,
-                   bool overwrite = false);
+                   Overwrite overwrite = Overwrite::No);
 
 // ---- checking -------------------------------------------------------------------------------------------------------
 // The result of checking a rule.

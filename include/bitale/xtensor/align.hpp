@@ -21,12 +21,13 @@ struct Aligned {
   std::vector<DimList> core;  // the core dimensions of each operand
 };
 
-// core: for each operand the names of its core dimensions; empty: no operand has any. Leading axes of length 1 are left
-// out if `is_ragged`, since elementwise functions repeat operands along them anyway. ValueError for a core dimension
+// core: for each operand the names of its core dimensions; empty: no operand has any. Leading axes of length 1 may be
+// left out, since elementwise functions repeat operands along them anyway. ValueError for a core dimension
 // that is not there, for coordinates that differ, and for a name that looks like a misspelt declared one; ShapeError
 // for lengths that are known to differ.
+enum class LeadingAxes { Keep, LeaveOut };
 Aligned align(std::string_view who, std::span<const XVariable> operands,
-              std::span<const std::vector<std::string>> core = {}, bool is_ragged = false);
+              std::span<const std::vector<std::string>> core = {}, LeadingAxes leading = LeadingAxes::Keep);
 
 // The operand's values, with a check of lengths: where the others have a static length of 1, the operand must have it
 // as well. Tensors would be repeated; labelled ones of different lengths don't go together.

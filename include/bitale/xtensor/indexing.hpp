@@ -33,10 +33,11 @@ struct Selection {
 };
 
 // The elements at these positions along the named dimensions. Coordinates are kept where the positions are constants.
-// ValueError for a name that is not there (unless `missing` says otherwise) or repeated; IndexError for indices that
+// ValueError for a name that is not there (unless those are ignored) or repeated; IndexError for indices that
 // are neither integers nor bools, masks of several dimensions, and positions that are known to be out of range.
+enum class MissingDims { Raise, Ignore };
 XVariable isel(const XOperand& x, const std::vector<std::pair<std::string, Index>>& indices,
-               bool is_missing_allowed = false);
+               MissingDims missing = MissingDims::Raise);
 
 // The first or last positions along the named dimensions, or every n-th one. By default 5 along each dimension.
 // ValueError for a negative number, a step that is not positive, and names that are not there.

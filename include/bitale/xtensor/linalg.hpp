@@ -18,7 +18,7 @@ using CoreDims = std::vector<std::string>;
 
 // ---- functions of matrices, and numbers of them ---------------------------------------------------------------------
 
-XVariable cholesky(const XOperand& x, const CoreDims& dims, bool lower = true);
+XVariable cholesky(const XOperand& x, const CoreDims& dims, const CholeskyOptions& options = {});
 // The rows of an inverse are the columns of its matrix, and are called so.
 XVariable inv(const XOperand& x, const CoreDims& dims);
 XVariable pinv(const XOperand& x, const CoreDims& dims, std::optional<double> rcond = {});
@@ -42,8 +42,8 @@ XVariable norm(const XOperand& x, const CoreDims& dims, const NormOrder& ord = {
 struct EigenPairs {
   XVariable values, vectors;
 };
-EigenPairs eigh(const XOperand& x, const CoreDims& dims, bool lower = true, const Dim& mode = "mode");
-XVariable eigvalsh(const XOperand& x, const CoreDims& dims, bool lower = true, const Dim& mode = "mode");
+EigenPairs eigh(const XOperand& x, const CoreDims& dims, const EighOptions& options = {}, const Dim& mode = "mode");
+XVariable eigvalsh(const XOperand& x, const CoreDims& dims, const EighOptions& options = {}, const Dim& mode = "mode");
 EigenPairs eig(const XOperand& x, const CoreDims& dims, const Dim& mode = "mode");
 XVariable eigvals(const XOperand& x, const CoreDims& dims, const Dim& mode = "mode");
 // u(row, mode), s(mode) and vt(mode, column).
@@ -67,7 +67,7 @@ struct LUFactors {
 };
 LUFactors lu_factor(const XOperand& x, const CoreDims& dims);
 // Positions along the dimension of pivots.
-XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, bool inverse = false);
+XVariable pivot_to_permutation(const XOperand& pivots, const CoreDims& dims, const PermutationOptions& options = {});
 // x = z upper z^T: upper(mode, mode2) and z(row, mode), where the columns of x take the place of z's rows at its right.
 struct SchurForm {
   XVariable upper, z;
@@ -86,8 +86,11 @@ GeneralizedSchurForm qz(const XOperand& a, const XOperand& b, const CoreDims& di
 
 // The rows of the matrices are the dimension that `b` lacks, their columns the one that it shares, as in PyTensor, and
 // the solution has the former. A third name is that of the columns of `b`, which the matrices lack.
-XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, Assume assume_a = Assume::General,
-                bool lower = false);
+struct SolveOptions {
+  Assume assume_a = Assume::General;
+  bool lower = false;  // which triangle is read, of those for which one is enough
+};
+XVariable solve(const XOperand& a, const XOperand& b, const CoreDims& dims, const SolveOptions& options = {});
 struct SolveTriangularOptions {
   bool lower = false;          // which triangle of a is read
   bool unit_diagonal = false;  // the diagonal of a is ones, and not read
@@ -96,9 +99,16 @@ XVariable solve_triangular(const XOperand& a, const XOperand& b, const CoreDims&
                            const SolveTriangularOptions& options = {});
 // Given factors, whose rows and columns are the first two names, in this order. `b` has one of them, and the solution
 // the other. The pivots have one dimension of their own, that of rows.
-XVariable cho_solve(const XOperand& factor, const XOperand& b, const CoreDims& dims, bool lower = true);
+struct CholeskySolveOptions {
+  bool lower = true;  // which factor it is
+};
+XVariable cho_solve(const XOperand& factor, const XOperand& b, const CoreDims& dims,
+                    const CholeskySolveOptions& options = {});
+struct LUSolveOptions {
+  bool trans = false;  // solves with the transposed matrix
+};
 XVariable lu_solve(const XOperand& factors, const XOperand& pivots, const XOperand& b, const CoreDims& dims,
-                   bool trans = false);
+                   const LUSolveOptions& options = {});
 // x(column) with the least norm that minimizes |a x - b| for a(row, column) and b(row); a third name is that of the
 // columns of `b`. The residuals are always there; the singular values are along `mode`.
 struct LeastSquares {

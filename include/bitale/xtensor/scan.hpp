@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <variant>
@@ -89,7 +90,7 @@ struct ScanResult {
 // result with other dimensions than its initial state, and sequences whose coordinates along the dimension differ.
 class ScanBuilder {
  public:
-  ScanBuilder(ScanArguments arguments, const Dim& along);
+  ScanBuilder(ScanArguments arguments, const Dim& along, const Location& where = {});
   std::vector<AnyTensor> arguments() const;
   bool adapts_to(const ScanStep& step) { return builder_->adapts_to(of_tensors(step)); }
   ScanResult finish(const ScanStep& step) const;
@@ -103,6 +104,7 @@ class ScanBuilder {
   Dim steps_of(const Variable& trace) const;
 
   Dim along_;  // of the steps
+  Location where_;
   std::vector<AnyDims> argument_dims_, state_dims_;
   std::optional<bitale::ScanBuilder> builder_;
 };
@@ -127,8 +129,9 @@ constexpr std::size_t arity() {
 // Calls `step` with elements of the sequences, earlier values by tap, and non_sequences. It takes XVariables, and
 // returns an XVariable, XVariables, or a ScanStep; it may use any variable of its environment.
 template <class F>
-ScanResult scan(ScanArguments arguments, const Dim& along, F&& step) {
-  ScanBuilder builder(std::move(arguments), along);
+ScanResult scan(ScanArguments arguments, const Dim& along, F&& step,
+                std::source_location where = std::source_location::current()) {
+  ScanBuilder builder(std::move(arguments), along, where);
   constexpr std::size_t count = scan_detail::arity<F>();
   for (;;) {
     const std::vector<AnyTensor> given = builder.arguments();

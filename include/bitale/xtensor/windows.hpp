@@ -67,13 +67,19 @@ const Array& constant_labels(const XVariable& labels);
 
 // Windows of `length` positions that end at each position (or have it in their middle), along a new dimension.
 // Positions before the beginning and after the end are nan; integers become floats.
+enum class WindowPlace { End, Center };  // of the position that a window belongs to
 XVariable windows(const XOperand& x, const std::string& dim, std::int64_t length, const Dim& window,
-                  bool center = false);
+                  WindowPlace place = WindowPlace::End);
 // A reduction of each window over its elements that are not nan; nan where there are fewer than `min_periods`, which
 // are as many as the window has positions by default. `neutral` takes the place of missing elements.
+struct RollingOptions {
+  std::optional<std::int64_t> min_periods = {};
+  WindowPlace place = WindowPlace::End;
+  int ddof = 0;  // of Var and Std
+};
 enum class Rolling { Sum, Mean, Max, Min, Prod, Var, Std, Count };
 XVariable rolling(const XOperand& x, const std::string& dim, std::int64_t length, Rolling reduction,
-                  std::optional<std::int64_t> min_periods = {}, bool center = false, int ddof = 0);
+                  const RollingOptions& options = {});
 
 // x moved by so many positions; those that become free are nan, or another scalar. Integers become floats unless there
 // is one. Coordinates stay.
@@ -82,7 +88,8 @@ XVariable shift(const XOperand& x, const std::string& dim, std::int64_t periods,
 // x moved in a circle. Coordinates stay.
 XVariable roll(const XOperand& x, const std::string& dim, std::int64_t periods);
 // Differences of neighbours, n times. The coordinates are those of the later one, or of the earlier one.
-XVariable diff(const XOperand& x, const std::string& dim, std::int64_t n = 1, bool is_upper = true);
+enum class DiffLabel { Upper, Lower };
+XVariable diff(const XOperand& x, const std::string& dim, std::int64_t n = 1, DiffLabel label = DiffLabel::Upper);
 // Values between the positions whose coordinates are `at`, ascending numbers. `target` is a scalar, or labelled; the
 // result has its dimensions in place of `dim`. nan outside of the coordinates. method: "linear" or "nearest".
 // NotImplementedError for another one.

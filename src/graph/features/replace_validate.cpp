@@ -41,15 +41,15 @@ class Attached {
 }  // namespace
 
 bool replace_validate(FunctionGraph& graph, const Variable& before, const Variable& after, std::string_view reason,
-                      bool verbose) {
+                      Verbose verbose) {
   const std::pair<Variable, Variable> pair(before, after);
   return replace_all_validate(graph, {&pair, 1}, reason, verbose);
 }
 
 bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
-                          std::string_view reason, bool verbose) {
+                          std::string_view reason, Verbose verbose) {
   std::string text;  // formatted before the replacement changes the nodes
-  if (verbose)
+  if (verbose == Verbose::Yes)
     for (auto& [before, after] : pairs)
       if (before.defined() && after.defined())
         text += cat("rewriting: `", reason, "` replaces ", before.str(), " of type ", before.type()->str(), " with ",
@@ -60,7 +60,7 @@ bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variab
 }
 
 bool replace_all_validate_remove(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
-                                 std::span<const Apply> remove, std::string_view reason, bool verbose) {
+                                 std::span<const Apply> remove, std::string_view reason, Verbose verbose) {
   const Attached condition(graph, std::make_shared<RemovalCheck>(remove));
   return replace_all_validate(graph, pairs, reason, verbose);
 }

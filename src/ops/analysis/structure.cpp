@@ -43,7 +43,10 @@ Structure structure_of_values(const Array& value) {
     positive &= i != j || x > 0;
   }
   Structure out;
-  out.add(Fact::Square, rows == columns);
+  if (rows == columns)
+    out.add(Fact::Square);
+  else
+    out.exclude(Fact::Square);
   if (lower) out.add(Fact::LowerTriangular);
   if (upper) out.add(Fact::UpperTriangular);
   if (symmetric) out.add(Fact::Symmetric);

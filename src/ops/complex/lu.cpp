@@ -34,7 +34,7 @@ class ComplexLUFactor final : public ComplexDecomposition {
     const Variable half = solve_triangular(conj(lower), of_f, {.lower = true, .trans = true, .unit_diagonal = true});
     const Variable permuted = adjoint(solve_triangular(upper, adjoint(half), {.lower = false}));
     const Variable rest = cast(arange(length_of(node.output(1), 0), rows, 1), DType::Int32);
-    const Variable order = pivot_to_permutation(concatenate({node.output(1), rest}, 0), false);
+    const Variable order = pivot_to_permutation(concatenate({node.output(1), rest}, 0));
     return {with_static_shape_of(node.input(0), as_pairs(take(permuted, order, 0)))};
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true, false}}; }

@@ -31,8 +31,8 @@ class ComplexSVD final : public ComplexDecomposition {
     const bool is_square_matrix = shape[0] != unknown_length && shape[0] == shape[1];
     if (full_matrices && !is_square_matrix && (has_u || has_v))
       return {undefined_gradient(
-          "svd: with full_matrices=True, U and Vh of a matrix that is not known to be square have no derivative: their "
-          "last vectors are any basis of what is left. full_matrices=False has one")};
+          "svd: with full_matrices, U and Vh of a matrix that is not known to be square have no derivative: their last "
+          "vectors are any basis of what is left. Without full_matrices they have one")};
     const bool has_factors = compute_uv && (!full_matrices || is_square_matrix);
     const Variable inputs[] = {node.input(0)};
     const Apply thin = has_factors ? node : make_ref<ComplexSVD>(false, true)->make_node(inputs);

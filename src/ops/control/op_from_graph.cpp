@@ -192,7 +192,7 @@ Apply OpFromGraph::make_node(std::span<const Variable> inputs) const {
   const Variables& like = graph_->inputs();
   if (inputs.size() != like.size())
     throw TypeError(
-        cat(called(), ": expected ", like.size(), " input", like.size() == 1 ? "" : "s", ", got ", inputs.size()));
+        cat(called(), ": expected ", count_text(std::int64_t(like.size()), "input"), ", got ", inputs.size()));
   Variables own;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     own.push_back(filtered(inputs[i], like[i].type(), cat(called(), ": input ", i)));
@@ -346,9 +346,9 @@ Variables OpFromGraph::overridden(bool is_pullback, const Apply& node, std::span
   const DerivativeOverride& own = is_pullback ? *options_.pullback : *options_.pushforward;
   Variables answers = own.derive(from, to, connected);
   if (answers.size() != of_answers.size())
-    throw ValueError(cat(called(), ": its ", what, " override gave ", answers.size(), " result",
-                         answers.size() == 1 ? "" : "s", ", expected ", of_answers.size(), ", one per ",
-                         is_pullback ? "input" : "output"));
+    throw ValueError(cat(called(), ": its ", what, " override gave ",
+                         count_text(std::int64_t(answers.size()), "result"), ", expected ", of_answers.size(),
+                         ", one per ", is_pullback ? "input" : "output"));
   for (std::size_t k = 0; k < answers.size(); ++k) {
     Variable& answer = answers[k];
     if (!answer.defined()) answer = disconnected();

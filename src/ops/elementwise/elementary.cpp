@@ -123,10 +123,10 @@ Variable elu(const Operand& x, const Operand& alpha) {
   return switch_(le(value, 0), mul(alpha, expm1(value)), value);
 }
 
-Variable gelu(const Operand& x, bool is_approximate) {
+Variable gelu(const Operand& x, GeluApproximation approximation) {
   const LocationScope here(x.where);
   const Variable value = with_wide_literal(real_float(x, "gelu"));
-  if (!is_approximate) return gated(value, ndtr(value));
+  if (approximation == GeluApproximation::None) return gated(value, ndtr(value));
   const Variable cubic = add(value, mul(number_for(value, 0.044715), mul(value, sqr(value))));
   const Variable bend = tanh(mul(number_for(value, std::sqrt(2 / std::numbers::pi)), cubic));
   return gated(value, mul(number_for(value, 0.5), add(number_for(value, 1), bend)));

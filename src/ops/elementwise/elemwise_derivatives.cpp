@@ -40,7 +40,7 @@ Variable sum_to(const Variable& value, const Variable& input) {
   std::vector<int> repeated;
   for (std::size_t axis = 0; axis < input.static_shape().size(); ++axis)
     if (broadcasts(input, axis) && !broadcasts(value, axis)) repeated.push_back(int(axis));
-  return repeated.empty() ? value : sum(value, repeated, true);
+  return repeated.empty() ? value : sum(value, repeated, KeepDims::Yes);
 }
 
 Variable zeros_for(const Variable& input) {

@@ -187,7 +187,8 @@ void AdvancedIncSubtensor::emit_picked(Lowering& to, const Apply& node, std::siz
           if (i == counting) continue;
           const Expr where[] = {repeats[i] ? to.pool().integer(0) : position};
           const Expr length = to.shape_in(0)[std::size_t(axes[i])];
-          picked = picked & equal(at[std::size_t(axes[i])], to.index_in(2 + int(i), where, length, true));
+          picked =
+              picked & equal(at[std::size_t(axes[i])], to.index_in(2 + int(i), where, length, Lowering::Sign::Any));
         }
         return program::select(picked, set ? y : logical ? x | y : x + y, x);
       },

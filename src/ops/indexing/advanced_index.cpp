@@ -208,9 +208,10 @@ TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const App
         to.require(equal(have, want), cat(who, ": the index tensors can't be broadcast together"));
     }
   }
-  std::vector<bool> wraps;
-  for (auto& index : indices) wraps.push_back(!never_negative(index));
-  return [&to, axes, first, repeats, in_range, wraps, layout](Index at) {
+  std::vector<Lowering::Sign> signs;
+  for (auto& index : indices)
+    signs.push_back(never_negative(index) ? Lowering::Sign::NonNegative : Lowering::Sign::Any);
+  return [&to, axes, first, repeats, in_range, signs, layout](Index at) {
     const Index part = layout.index_part(at);
     std::vector<Expr> values;
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -218,7 +219,7 @@ TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const App
       for (std::size_t k = 0; k < part.size(); ++k) position.push_back(repeats[i][k] ? to.pool().integer(0) : part[k]);
       values.push_back(in_range[i]
                            ? to.in(first + int(i), position)
-                           : to.index_in(first + int(i), position, to.shape_in(0)[std::size_t(axes[i])], wraps[i]));
+                           : to.index_in(first + int(i), position, to.shape_in(0)[std::size_t(axes[i])], signs[i]));
     }
     return layout.source(at, values);
   };

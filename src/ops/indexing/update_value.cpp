@@ -80,7 +80,7 @@ Variable gradient_of_value(const Variable& y, const Variable& region_gradient) {
     if (broadcasts && g.static_shape()[std::size_t(axis)] != 1) repeated.push_back(axis);
     if (axis >= offset) kept.push_back(axis);
   }
-  if (!repeated.empty()) g = sum(g, repeated, true);
+  if (!repeated.empty()) g = sum(g, repeated, KeepDims::Yes);
   return cast(dimshuffle(g, kept), y.dtype());
 }
 

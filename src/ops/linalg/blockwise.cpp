@@ -333,7 +333,7 @@ class BatchLowering final : public Lowering {
   void concatenate(int, int, std::vector<ConcatSegment>) override { throw NotForBatches(); }
   void observe() override { throw NotForBatches(); }
   void require_in_range(int, Expr, std::string) override { throw NotForBatches(); }
-  Expr index_in(int, Index, Expr, bool) override { throw NotForBatches(); }
+  Expr index_in(int, Index, Expr, Sign) override { throw NotForBatches(); }
 
  private:
   // The last axes of the batch, from `begin` on, along which the matrices of each argument are consecutive in memory,
@@ -467,7 +467,7 @@ Variable gathered_gradient(const Variable& input, Variable gradient, int batch) 
   std::vector<int> repeated;
   for (int axis = 0; axis < batch; ++axis)
     if (repeats_along(input, axis) && gradient.static_shape()[std::size_t(axis)] != 1) repeated.push_back(axis);
-  if (!repeated.empty()) gradient = sum(gradient, repeated, true);
+  if (!repeated.empty()) gradient = sum(gradient, repeated, KeepDims::Yes);
   return with_static_shape_of(input, gradient);
 }
 

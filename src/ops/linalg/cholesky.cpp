@@ -141,14 +141,14 @@ BITALE_REGISTER_OP(Cholesky,
 
 }  // namespace
 
-Variable cholesky(const Operand& x, bool lower, OnError on_error) {
+Variable cholesky(const Operand& x, const CholeskyOptions& options) {
   const LocationScope here(x.where);
   if (x.ndim() < 2)
     throw ShapeError(cat("cholesky: expected a matrix, or a batch of them, got ", x.variable.str(), " with ", x.ndim(),
                          " dimensions"));
-  if (is_complex(x.variable)) return complex_cholesky(x.variable, lower, on_error);
+  if (is_complex(x.variable)) return complex_cholesky(x.variable, options.lower, options.on_error);
   const Variable inputs[] = {x.variable};
-  return apply_matrices(make_ref<Cholesky>(lower, on_error_name(on_error)), inputs);
+  return apply_matrices(make_ref<Cholesky>(options.lower, on_error_name(options.on_error)), inputs);
 }
 
 }  // namespace bitale

@@ -64,8 +64,8 @@ Variable tensordot(const Operand& a, const Operand& b, int axes) {
 
 static void require_rank(const Operand& x, int least, const char* who) {
   if (x.ndim() < least)
-    throw ValueError(cat(who, ": expected at least ", least, least == 1 ? " dimension" : " dimensions", ", got ",
-                         x.variable.str(), " with ", x.ndim()));
+    throw ValueError(cat(who, ": expected at least ", count_text(least, "dimension"), ", got ", x.variable.str(),
+                         " with ", x.ndim()));
 }
 
 // NumPy conjugates the first operand of vecdot and vecmat, but not those of its other products.

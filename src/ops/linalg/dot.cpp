@@ -451,7 +451,7 @@ Variables BatchedDot::pullback(const Apply& node, std::span<const Variable> cota
     std::vector<int> repeated;
     for (int axis = 0; axis + 2 < input.ndim(); ++axis)
       if (input.tensor().broadcasts(axis) && gradient.static_shape()[std::size_t(axis)] != 1) repeated.push_back(axis);
-    if (!repeated.empty()) gradient = sum(gradient, repeated, true);
+    if (!repeated.empty()) gradient = sum(gradient, repeated, KeepDims::Yes);
     return with_static_shape_of(input, gradient);
   };
   return {fitted(x, (*this)({g, matrix_transposed(y)})), fitted(y, (*this)({matrix_transposed(x), g}))};

@@ -172,33 +172,33 @@ std::pair<Variable, Variable> standard_form(const char* who, const Operand& left
 
 }  // namespace
 
-EigenPairs eigh(const Operand& a, const std::optional<Operand>& b, bool lower) {
+EigenPairs eigh(const Operand& a, const std::optional<Operand>& b, const EighOptions& options) {
   const LocationScope here(a.where);
   const Variable& x = require_matrices("eigh", a);
   const CallScope call(b ? "eigh" : nullptr);
   if (b) {
-    const auto [form, factor] = standard_form("eigh", a, *b, lower);
+    const auto [form, factor] = standard_form("eigh", a, *b, options.lower);
     const EigenPairs pairs = eigh(form);
     if (is_complex(factor) || is_complex(pairs.vectors))
       return {pairs.values,
               conj(solve_triangular(factor, conj(pairs.vectors), {.lower = true, .trans = true, .b_ndim = 2}))};
     return {pairs.values, solve_triangular(factor, pairs.vectors, {.lower = true, .trans = true, .b_ndim = 2})};
   }
-  if (is_complex(x)) return complex_eigh(x, lower);
+  if (is_complex(x)) return complex_eigh(x, options.lower);
   const Variable inputs[] = {x};
-  const auto op = make_ref<Eigh>(lower);
+  const auto op = make_ref<Eigh>(options.lower);
   const Apply node = blockwise(op, op->signature(), inputs);
   return {node.output(0), node.output(1)};
 }
 
-Variable eigvalsh(const Operand& a, const std::optional<Operand>& b, bool lower) {
+Variable eigvalsh(const Operand& a, const std::optional<Operand>& b, const EighOptions& options) {
   const LocationScope here(a.where);
   const Variable& x = require_matrices("eigvalsh", a);
   const CallScope call(b ? "eigvalsh" : nullptr);
-  if (b) return eigvalsh(standard_form("eigvalsh", a, *b, lower).first);
-  if (is_complex(x)) return complex_eigvalsh(x, lower);
+  if (b) return eigvalsh(standard_form("eigvalsh", a, *b, options.lower).first);
+  if (is_complex(x)) return complex_eigvalsh(x, options.lower);
   const Variable inputs[] = {x};
-  return apply_matrices(make_ref<Eigvalsh>(lower), inputs);
+  return apply_matrices(make_ref<Eigvalsh>(options.lower), inputs);
 }
 
 }  // namespace bitale

@@ -193,7 +193,7 @@ void sum_unneeded(Term& term, const std::string& needed) {
   for (int axis : axes) lengths.push_back(length_of(term.value, axis));
   note_summed(term, lengths);
   const DType dtype = term.value.dtype();
-  term.value = sum(term.value, axes, false, dtype == DType::Bool ? std::optional<DType>() : dtype);
+  term.value = sum(term.value, axes, KeepDims::No, dtype == DType::Bool ? std::optional<DType>() : dtype);
   term.names = kept;
 }
 

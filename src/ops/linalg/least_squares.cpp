@@ -66,7 +66,7 @@ class MatrixPinv final : public DecompositionOp, public EmitsTensors {
       std::swap(lengths[lengths.size() - 2], lengths.back());
       return to.out(0, to.builder().full(0, node.output().dtype(), lengths));
     }
-    const auto [u, s, vt] = svd(node.input(0), false);
+    const auto [u, s, vt] = svd(node.input(0), {.full_matrices = false});
     const Variable inverse = inverted_values(s, rcond, last_two(lengths)).first;
     to.express({dot(mul(t(vt), expand_dims(inverse, 0)), t(u))});
   }
@@ -143,7 +143,7 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
       to.out(2, to.builder().full(0, dtype, with_core(batch, {std::min(a[a.size() - 2], a.back())})));
       return;
     }
-    const auto [u, s, vt] = svd(node.input(0), false);
+    const auto [u, s, vt] = svd(node.input(0), {.full_matrices = false});
     const auto [inverse, counts] = inverted_values(s, rcond, last_two(a));
     to.express(
         {dot(t(vt), mul(expand_dims(inverse, 1), dot(t(u), node.input(1)))), sum(cast(counts, DType::Int64)), s});
@@ -229,7 +229,7 @@ std::pair<Variable, Variable> lstsq_cotangents(const LeastSquaresProblem& of, co
   const auto& [a, b, x, rcond] = of;
   Variable of_a = disconnected();
   if (!of_values.is_disconnected()) {
-    const auto [u, s, vh] = svd(a, false);
+    const auto [u, s, vh] = svd(a, {.full_matrices = false});
     of_a = dot(mul(u, expand_dims(of_values, 0)), vh);
   }
   if (of_x.is_disconnected()) return {of_a, disconnected()};

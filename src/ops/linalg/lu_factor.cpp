@@ -106,7 +106,7 @@ class LUFactor final : public DecompositionOp, public EmitsTensors {
     const Variable of_f = add(tril(to_left, -1), triu(to_above));
     const Variable half = solve_triangular(lower, of_f, {.lower = true, .trans = true, .unit_diagonal = true});
     const Variable permuted = t(solve_triangular(upper, t(half), {.lower = false}));
-    const Variable order = pivot_to_permutation(all_pivots(node), false);
+    const Variable order = pivot_to_permutation(all_pivots(node));
     return {with_static_shape_of(node.input(0), take(permuted, order, 0))};
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true, false}}; }
@@ -209,11 +209,11 @@ LUFactors lu_factor(const Operand& a) {
   return {node.output(0), node.output(1)};
 }
 
-Variable pivot_to_permutation(const Operand& pivots, bool inverse) {
+Variable pivot_to_permutation(const Operand& pivots, const PermutationOptions& options) {
   const LocationScope here(pivots.where);
   if (pivots.ndim() < 1) throw ShapeError("pivot_to_permutation: expected a vector, or a batch of them");
   const Variable inputs[] = {pivots.variable};
-  return apply_matrices(make_ref<PivotToPermutations>(inverse), inputs);
+  return apply_matrices(make_ref<PivotToPermutations>(options.inverse), inputs);
 }
 
 namespace {
@@ -244,7 +244,7 @@ LUParts lu_parts(const Variable& a) {
     }
     all = concatenate({pivots, rest}, ndim - 2);
   }
-  return {lower, upper, pivot_to_permutation(all, false)};
+  return {lower, upper, pivot_to_permutation(all)};
 }
 
 }  // namespace
@@ -273,7 +273,7 @@ Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& 
   const Variable columns = required_equal(right, length_of(both, both.ndim() - 1), length_of(right, right.ndim() - 2),
                                           "lu_solve: expected b to have as many rows as the factors");
   // A = P L U; P is applied as a matrix, which works for batches of any kind.
-  const Variable order = pivot_to_permutation(pivots, false), rows = length_of(order, order.ndim() - 1);
+  const Variable order = pivot_to_permutation(pivots), rows = length_of(order, order.ndim() - 1);
   const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(both.dtype()));
   const SolveTriangularOptions lower{.lower = true, .trans = options.transposed, .unit_diagonal = true, .b_ndim = 2};
   const SolveTriangularOptions upper{.lower = false, .trans = options.transposed, .b_ndim = 2};

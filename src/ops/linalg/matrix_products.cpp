@@ -148,7 +148,7 @@ namespace {
 Variable squares(const Variable& x) { return is_complex(x) ? add(sqr(real(x)), sqr(imag(x))) : sqr(x); }
 
 // The largest of sizes along an axis; 0 for an empty axis, as in NumPy's norms.
-Variable largest_size(const Variable& sizes, int axis, bool keepdims = false) {
+Variable largest_size(const Variable& sizes, int axis, KeepDims keepdims = KeepDims::No) {
   const std::int64_t length = sizes.static_shape()[std::size_t(axis)];
   Variable all = sizes;
   if (length == 0 || length == unknown_length) {
@@ -159,7 +159,7 @@ Variable largest_size(const Variable& sizes, int axis, bool keepdims = false) {
   return max(all, Axes{{axis}}, keepdims);
 }
 
-Variable norm_along(const Variable& x, double ord, int along, bool keepdims) {
+Variable norm_along(const Variable& x, double ord, int along, KeepDims keepdims) {
   const Variable size = abs(x);
   const Axes axis{{along}};
   if (std::isinf(ord)) return ord > 0 ? largest_size(size, along, keepdims) : min(size, axis, keepdims);
@@ -172,7 +172,7 @@ Variable norm_along(const Variable& x, double ord, int along, bool keepdims) {
 
 }  // namespace
 
-Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool keepdims) {
+Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, KeepDims keepdims) {
   const LocationScope here(given.where);
   Variable x = is_continuous(given.dtype()) ? given.variable : cast(given.variable, DType::Float64);
   const auto* name = std::get_if<MatrixNorm>(&ord);
@@ -184,7 +184,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     if (!name && !number) {  // of all elements
       const Variable flat = flatten(x);
       const Variable out = sqrt(sum(squares(flat)));
-      if (!keepdims) return out;
+      if (keepdims == KeepDims::No) return out;
       return reshape(out, Operands(Variables(std::size_t(x.ndim()), int64_constant(1))));
     }
     for (int each = 0; each < x.ndim(); ++each) axis.push_back(each);
@@ -199,7 +199,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     throw ValueError(cat("norm: expected one or two axes, got ", axis.size(), "; without ord, it is of all elements"));
   if (axis[0] == axis[1]) throw ValueError("norm: the two axes are the same");
   const auto kept = [&](Variable out) {
-    if (!keepdims) return out;
+    if (keepdims == KeepDims::No) return out;
     const int low = std::min(axis[0], axis[1]), high = std::max(axis[0], axis[1]);
     return expand_dims(expand_dims(out, low), high);
   };

@@ -22,7 +22,7 @@ Variable per_matrix(const Operand& tolerance, DType dtype) {
 }
 
 // The largest singular value, and 0 where there is none.
-Variable largest_of(const Variable& s) { return max(s, Axes{{-1}}, true, 0.0); }
+Variable largest_of(const Variable& s) { return max(s, Axes{{-1}}, KeepDims::Yes, 0.0); }
 
 // max(m, n) eps
 Variable rounding_of(const Variable& x, DType dtype) {
@@ -45,7 +45,7 @@ Variable matrix_rank(const Operand& x, const RankOptions& options) {
 Variable pinv(const Operand& x, const Operand& rtol) {
   const LocationScope here(x.where);
   const Variable& a = require_matrices("pinv", x);
-  const auto [u, s, vh] = svd(a, false);
+  const auto [u, s, vh] = svd(a, {.full_matrices = false});
   const Variable counts = gt(s, mul(largest_of(s), per_matrix(rtol, s.dtype())));
   const Variable inverted = switch_(counts, reciprocal(s), switch_(isnan(s), s, cast(Operand(0), s.dtype())));
   return matmul(mul(adjoint(vh), expand_dims(cast(inverted, vh.dtype()), -2)), adjoint(u));

@@ -9,7 +9,7 @@
 
 namespace bitale {
 
-Variable vector_norm(const Operand& x, double ord, const Axes& axis, bool keepdims) {
+Variable vector_norm(const Operand& x, double ord, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   const Variable size = abs(as_float(x.variable));
   if (std::isinf(ord)) return ord > 0 ? max(size, axis, keepdims) : min(size, axis, keepdims);
@@ -20,7 +20,7 @@ Variable vector_norm(const Operand& x, double ord, const Axes& axis, bool keepdi
   return pow(sum(pow(size, number(ord)), axis, keepdims), number(1 / ord));
 }
 
-Variable matrix_norm(const Operand& x, const NormOrder& ord, bool keepdims) {
+Variable matrix_norm(const Operand& x, const NormOrder& ord, KeepDims keepdims) {
   const LocationScope here(x.where);
   return norm(require_matrices("matrix_norm", x), ord, Axes{{-2, -1}}, keepdims);
 }

@@ -216,16 +216,16 @@ BITALE_REGISTER_OP(QR, "A matrix as an orthogonal one times an upper triangular 
 
 }  // namespace
 
-Variables qr(const Operand& x, QrMode mode, bool pivoting) {
+Variables qr(const Operand& x, const QrOptions& options) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("qr", x)};
-  const std::string name = option_name(mode);
-  if (is_complex(inputs[0])) return complex_qr(inputs[0], name, pivoting);
-  if (pivoting && mode == QrMode::R) {
-    const Variables all = qr(x, QrMode::Reduced, true);
+  const std::string name = option_name(options.mode);
+  if (is_complex(inputs[0])) return complex_qr(inputs[0], name, options.pivoting);
+  if (options.pivoting && options.mode == QrMode::R) {
+    const Variables all = qr(x, {.mode = QrMode::Reduced, .pivoting = true});
     return {all[1], all[2]};
   }
-  const auto op = make_ref<QR>(name, pivoting);
+  const auto op = make_ref<QR>(name, options.pivoting);
   const Apply node = blockwise(op, op->signature(), inputs);
   Variables out;
   for (int k = 0; k < int(node.output_count()); ++k) out.push_back(node.output(k));

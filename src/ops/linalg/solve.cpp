@@ -159,7 +159,7 @@ Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions&
   if (kind == Assume::Symmetric) return general(mirrored(required_square("solve", a), options.lower));
   if (kind == Assume::Hermitian) return general(hermitian(required_square("solve", a), options.lower));
   if (kind == Assume::PositiveDefinite) {  // its transpose is the conjugate, with the conjugate factor
-    const Variable factor = cholesky(a, options.lower, options.on_error);
+    const Variable factor = cholesky(a, {.lower = options.lower, .on_error = options.on_error});
     return cho_solve(options.transposed ? conj(factor) : factor, b, {.lower = options.lower, .b_ndim = b_ndim});
   }
   const int width = kind == Assume::Diagonal ? 0 : 1;

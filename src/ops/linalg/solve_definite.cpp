@@ -76,7 +76,7 @@ class SolveDefinite final : public MatrixOp, public Expansion, public EmitsTenso
  private:
   const char* who() const override { return "solve"; }
   Variable solution(const Variable& a, const Variable& b) const {
-    return cho_solve(cholesky(a, lower, on_error == "nan" ? OnError::Nan : OnError::Raise), b,
+    return cho_solve(cholesky(a, {.lower = lower, .on_error = on_error == "nan" ? OnError::Nan : OnError::Raise}), b,
                      {.lower = lower, .b_ndim = b_ndim});
   }
   Variable solved(const Variable& a, const Variable& b) const {

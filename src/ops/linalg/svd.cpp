@@ -94,8 +94,8 @@ class SVD final : public DecompositionOp, public EmitsTensors {
     const bool is_square = shape[0] != unknown_length && shape[0] == shape[1];
     if (full_matrices && !is_square && (has_u || has_v))
       return {undefined_gradient(
-          "svd: with full_matrices=True, U and Vt of a matrix that is not known to be square have no derivative: their "
-          "last vectors are any basis of what is left. full_matrices=False has one")};
+          "svd: with full_matrices, U and Vt of a matrix that is not known to be square have no derivative: their last "
+          "vectors are any basis of what is left. Without full_matrices they have one")};
     Variable u, s, vt;
     if (compute_uv && (!full_matrices || is_square)) {
       u = node.output(0), s = node.output(1), vt = node.output(2);
@@ -165,11 +165,11 @@ BITALE_REGISTER_OP(SVD, "The singular value decomposition of a matrix.", svd_sam
 
 }  // namespace
 
-SingularValues svd(const Operand& x, bool full_matrices) {
+SingularValues svd(const Operand& x, const SvdOptions& options) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("svd", x)};
-  if (is_complex(inputs[0])) return complex_svd(inputs[0], full_matrices);
-  const auto op = make_ref<SVD>(full_matrices, true);
+  if (is_complex(inputs[0])) return complex_svd(inputs[0], options.full_matrices);
+  const auto op = make_ref<SVD>(options.full_matrices, true);
   const Apply node = blockwise(op, op->signature(), inputs);
   return {node.output(0), node.output(1), node.output(2)};
 }

@@ -27,13 +27,14 @@ Draw permutation(const Operand& rng, const Operand& x, const Size& size) {
   return drawn;
 }
 
-Draw choice(const Operand& rng, const Operand& a, const Size& size, bool replace, const std::optional<Operand>& p) {
+Draw choice(const Operand& rng, const Operand& a, const Size& size, const ChoiceOptions& options) {
   const LocationScope here(rng.where);
+  const auto& p = options.p;
   if (p && p->ndim() != 1)
     throw ValueError(cat("choice: expected a vector of probabilities, got ", p->ndim(), " dimensions"));
   const Variable population = a.ndim() ? length_of(a.variable, 0) : a.variable;
   Draw drawn;
-  if (replace || !size) {
+  if (options.replace || !size) {
     const Size one = size ? size : Size(Operands{});
     drawn = p ? categorical(rng, as_long_as(p->variable, as_length(population, "choice")), one)
               : integers(rng, std::int64_t(0), population, one);

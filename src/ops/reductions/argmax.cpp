@@ -155,13 +155,15 @@ Variable along_one(const Variable& x, std::optional<int> axis, bool smallest) {
   return OpRef(new Argmax(axis, smallest))->operator()({x});
 }
 
-Variable arg_extreme(const Operand& x, const Axes& axes, bool keepdims, bool smallest) {
+Variable arg_extreme(const Operand& x, const Axes& axes, KeepDims keepdims, bool smallest) {
   const LocationScope here(x.where);
   const char* const who = smallest ? "argmin" : "argmax";
   if (axes && axes->empty())
     throw ValueError(cat(who, ": expected at least one axis; without axes, it is of all elements"));
   const std::vector<int> over = axes_or_all(who, axes, x.ndim());
-  const auto kept = [&](const Variable& y) { return keepdims ? keep_dimensions(y, over, x.ndim()) : y; };
+  const auto kept = [&](const Variable& y) {
+    return keepdims == KeepDims::Yes ? keep_dimensions(y, over, x.ndim()) : y;
+  };
   if (axes && over.size() == 1) return kept(along_one(x.variable, over[0], smallest));
   if (int(over.size()) == x.ndim()) return kept(along_one(x.variable, std::nullopt, smallest));
   // Several axes are moved to the end and flattened into one.
@@ -182,8 +184,8 @@ Variable arg_extreme(const Operand& x, const Axes& axes, bool keepdims, bool sma
 
 }  // namespace
 
-Variable argmax(const Operand& x, const Axes& axis, bool keepdims) { return arg_extreme(x, axis, keepdims, false); }
-Variable argmin(const Operand& x, const Axes& axis, bool keepdims) { return arg_extreme(x, axis, keepdims, true); }
+Variable argmax(const Operand& x, const Axes& axis, KeepDims keepdims) { return arg_extreme(x, axis, keepdims, false); }
+Variable argmin(const Operand& x, const Axes& axis, KeepDims keepdims) { return arg_extreme(x, axis, keepdims, true); }
 
 namespace {
 

@@ -32,12 +32,12 @@ Variable as_weights(const Operand& weights, DType dtype, const char* what) {
 
 }  // namespace
 
-Variable ptp(const Operand& x, const Axes& axis, bool keepdims) {
+Variable ptp(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return sub(max(x, axis, keepdims), min(x, axis, keepdims));
 }
 
-MaximumAndArgmax max_and_argmax(const Operand& x, const Axes& axis, bool keepdims) {
+MaximumAndArgmax max_and_argmax(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return {max(x, axis, keepdims), argmax(x, axis, keepdims)};
 }
@@ -60,14 +60,14 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
   Variable factor, centred, weighted;
   if (!weights.defined()) {
     factor = sub(cast(length_of(x, 1), dtype), taken);
-    centred = weighted = sub(x, mean(x, along, true));
+    centred = weighted = sub(x, mean(x, along, KeepDims::Yes));
   } else {
     const Variable total = sum(weights);
     if (ddof == 0 || !options.aweights)
       factor = sub(total, taken);
     else
       factor = sub(total, true_div(mul(taken, sum(mul(weights, cast(*options.aweights, dtype)))), total));
-    centred = sub(x, true_div(sum(mul(x, weights), along, true), total));
+    centred = sub(x, true_div(sum(mul(x, weights), along, KeepDims::Yes), total));
     weighted = mul(centred, weights);
   }
   if (is_complex(dtype)) factor = real(factor);
@@ -76,9 +76,9 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
   return squeeze(true_div(dot(weighted, columns), factor));
 }
 
-Variable corrcoef(const Operand& m, const std::optional<Operand>& y, bool rowvar, std::optional<DType> dtype) {
+Variable corrcoef(const Operand& m, const std::optional<Operand>& y, const CorrelationOptions& options) {
   const LocationScope here(m.where);
-  const Variable c = cov(m, y, {.rowvar = rowvar, .dtype = dtype});
+  const Variable c = cov(m, y, {.rowvar = options.rowvar, .dtype = options.dtype});
   const auto limited = [](const Variable& part) { return clip(part, -1, 1); };
   Variable out;
   if (c.ndim() == 0) {
@@ -90,7 +90,7 @@ Variable corrcoef(const Operand& m, const std::optional<Operand>& y, bool rowvar
   return is_complex(out.dtype()) ? complex(limited(real(out)), limited(imag(out))) : limited(out);
 }
 
-Variable power_norm(const Operand& x, const Operand& order, const Axes& axis, bool keepdims) {
+Variable power_norm(const Operand& x, const Operand& order, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   const std::optional<double> number = known_number(order.variable);
   if (number == 0.0) return sum(cast(neq(x, 0), x.dtype()), axis, keepdims);

@@ -39,8 +39,8 @@ Variable equal_bins(const Variable& x, const Operand& bins, const HistogramOptio
     const Variable values = cast(x, DType::Float64);
     // Of no elements: from 0 to 1.
     const Variable is_empty = eq(length_of(x, 0), int64_constant(0));
-    low = switch_(is_empty, 0, min(values, all_axes, false, INFINITY));
-    high = switch_(is_empty, 1, max(values, all_axes, false, -INFINITY));
+    low = switch_(is_empty, 0, min(values, all_axes, KeepDims::No, INFINITY));
+    high = switch_(is_empty, 1, max(values, all_axes, KeepDims::No, -INFINITY));
     low = check_and_raise(low, {and_(isfinite(low), isfinite(high))}, "ValueError",
                           "histogram: the range of the elements is not finite");
   }

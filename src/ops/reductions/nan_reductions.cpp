@@ -19,7 +19,7 @@ bool may_hold_nan(const Operand& x) { return !is_discrete(x.dtype()); }
 Variable with_nan_as(const Variable& x, double value) { return switch_(isnan(x), cast(Operand(value), x.dtype()), x); }
 
 // The number of elements that are not nan, as a float.
-Variable count_of_numbers(const Variable& x, const Axes& axis, bool keepdims) {
+Variable count_of_numbers(const Variable& x, const Axes& axis, KeepDims keepdims) {
   return cast(sum(invert(isnan(x)), axis, keepdims), component_dtype(x.dtype()));
 }
 
@@ -30,35 +30,35 @@ Variable computed_wide(const Variable& x, const Statistic& statistic) {
   return wide == dtype ? statistic(x) : cast(statistic(cast(x, wide)), component_dtype(dtype));
 }
 
-Variable average_of_numbers(const Variable& x, const Axes& axis, bool keepdims) {
+Variable average_of_numbers(const Variable& x, const Axes& axis, KeepDims keepdims) {
   return true_div(sum(with_nan_as(x, 0), axis, keepdims), count_of_numbers(x, axis, keepdims));
 }
 
-Variable variance_of_numbers(const Variable& x, const Axes& axis, int ddof, bool keepdims) {
-  const Variable distance = switch_(isnan(x), 0, sub(x, average_of_numbers(x, axis, true)));
+Variable variance_of_numbers(const Variable& x, const Axes& axis, int ddof, KeepDims keepdims) {
+  const Variable distance = switch_(isnan(x), 0, sub(x, average_of_numbers(x, axis, KeepDims::Yes)));
   const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
   const Variable count = sub(count_of_numbers(x, axis, keepdims), ddof);
   const Variable mean = true_div(sum(squares, axis, keepdims), count);
   return switch_(le(count, 0), cast(Operand(NAN), mean.dtype()), mean);
 }
 
-using Extreme = Variable (*)(const Operand&, const Axes&, bool);
-Variable extreme_of_numbers(const Operand& x, const Axes& axis, bool keepdims, Extreme extreme, double neutral) {
+using Extreme = Variable (*)(const Operand&, const Axes&, KeepDims);
+Variable extreme_of_numbers(const Operand& x, const Axes& axis, KeepDims keepdims, Extreme extreme, double neutral) {
   const LocationScope here(x.where);
   if (!may_hold_nan(x)) return extreme(x, axis, keepdims);
   const Variable value = extreme(with_nan_as(x.variable, neutral), axis, keepdims);
   return switch_(all(isnan(x), axis, keepdims), cast(Operand(NAN), value.dtype()), value);
 }
 
-using Position = Variable (*)(const Operand&, const Axes&, bool);
-Variable position_among_numbers(const Operand& x, std::optional<int> axis, bool keepdims, Position position,
+using Position = Variable (*)(const Operand&, const Axes&, KeepDims);
+Variable position_among_numbers(const Operand& x, std::optional<int> axis, KeepDims keepdims, Position position,
                                 double neutral, const char* who) {
   const LocationScope here(x.where);
   if (!may_hold_nan(x)) return position(x, axis, keepdims);
   const Axes axes = axis;
   // A row whose numbers are all equal to the neutral one: the first of them, not a nan before it.
   const Variable value = with_nan_as(x.variable, neutral);
-  const Variable best = neutral < 0 ? max(value, axes, true) : min(value, axes, true);
+  const Variable best = neutral < 0 ? max(value, axes, KeepDims::Yes) : min(value, axes, KeepDims::Yes);
   const Variable found = argmax(and_(eq(value, best), invert(isnan(x))), axis, keepdims);
   return check_and_raise(found, {invert(any(all(isnan(x), axes)))}, "ValueError",
                          cat(who, ": all elements along the axis are nan"));
@@ -81,24 +81,24 @@ Variable cumulative(const Operand& x, const CumulativeOptions& options, Cumulati
 
 }  // namespace
 
-Variable nansum(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable nansum(const Operand& x, const Axes& axis, KeepDims keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   return sum(may_hold_nan(x) ? with_nan_as(x.variable, 0) : x.variable, axis, keepdims, dtype);
 }
 
-Variable nanprod(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable nanprod(const Operand& x, const Axes& axis, KeepDims keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   return prod(may_hold_nan(x) ? with_nan_as(x.variable, 1) : x.variable, axis, keepdims, dtype);
 }
 
-Variable nanmax(const Operand& x, const Axes& axis, bool keepdims) {
+Variable nanmax(const Operand& x, const Axes& axis, KeepDims keepdims) {
   return extreme_of_numbers(x, axis, keepdims, max, -INFINITY);
 }
-Variable nanmin(const Operand& x, const Axes& axis, bool keepdims) {
+Variable nanmin(const Operand& x, const Axes& axis, KeepDims keepdims) {
   return extreme_of_numbers(x, axis, keepdims, min, INFINITY);
 }
 
-Variable nanmean(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable nanmean(const Operand& x, const Axes& axis, KeepDims keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   if (dtype && !is_discrete(*dtype)) return nanmean(cast(x, *dtype), axis, keepdims);
   if (!may_hold_nan(x)) return mean(x, axis, keepdims, dtype);
@@ -107,24 +107,24 @@ Variable nanmean(const Operand& x, const Axes& axis, bool keepdims, std::optiona
   return dtype ? cast(out, *dtype) : out;
 }
 
-Variable nanvar(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+Variable nanvar(const Operand& x, const Axes& axis, int ddof, KeepDims keepdims) {
   const LocationScope here(x.where);
   if (!may_hold_nan(x)) return var(x, axis, ddof, keepdims);
   return computed_wide(x.variable,
                        [&](const Variable& value) { return variance_of_numbers(value, axis, ddof, keepdims); });
 }
 
-Variable nanstd(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+Variable nanstd(const Operand& x, const Axes& axis, int ddof, KeepDims keepdims) {
   const LocationScope here(x.where);
   if (!may_hold_nan(x)) return std_(x, axis, ddof, keepdims);
   return computed_wide(x.variable,
                        [&](const Variable& value) { return sqrt(variance_of_numbers(value, axis, ddof, keepdims)); });
 }
 
-Variable nanargmax(const Operand& x, std::optional<int> axis, bool keepdims) {
+Variable nanargmax(const Operand& x, std::optional<int> axis, KeepDims keepdims) {
   return position_among_numbers(x, axis, keepdims, argmax, -INFINITY, "nanargmax");
 }
-Variable nanargmin(const Operand& x, std::optional<int> axis, bool keepdims) {
+Variable nanargmin(const Operand& x, std::optional<int> axis, KeepDims keepdims) {
   return position_among_numbers(x, axis, keepdims, argmin, INFINITY, "nanargmin");
 }
 
@@ -137,7 +137,7 @@ Variable nancumprod(const Operand& x, std::optional<int> axis) {
   return cumprod(may_hold_nan(x) ? with_nan_as(x.variable, 1) : x.variable, axis);
 }
 
-Variable count_nonzero(const Operand& x, const Axes& axis, bool keepdims) {
+Variable count_nonzero(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return sum(neq(x, 0), axis, keepdims);
 }

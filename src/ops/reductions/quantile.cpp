@@ -172,7 +172,7 @@ QuantileMethod quantile_method(std::string_view name) {
   throw ValueError(cat("quantile: expected a method among ", known, ", got \"", name, '"'));
 }
 
-Variable median(const Operand& x, const Axes& axis, bool keepdims) {
+Variable median(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("median", axis, x.ndim());
   if (axes.empty()) return cast(x, is_float(x.dtype()) ? x.dtype() : DType::Float64);
@@ -186,10 +186,10 @@ Variable median(const Operand& x, const Axes& axis, bool keepdims) {
   // The sum of two equal values may be infinite.
   const Variable middle = switch_(eq(mod(n, two), int64_constant(1)), cast(high, dtype), mean);
   const Variable out = nan_if_any(sorted, middle);
-  return keepdims ? with_kept(out, axes) : out;
+  return keepdims == KeepDims::Yes ? with_kept(out, axes) : out;
 }
 
-Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims, QuantileMethod method) {
+Variable quantile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims, QuantileMethod method) {
   const LocationScope here(x.where);
   const Variable part = checked_fractions(q, "quantile");
   std::vector<int> axes = axes_or_all("quantile", axis, x.ndim());
@@ -200,28 +200,28 @@ Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool kee
                                     [&](const Variable& index) { return last_element(sorted, index); });
   if (q.ndim() == 0) {
     out = nan_if_any(sorted, out);
-    return keepdims ? with_kept(out, axes) : out;
+    return keepdims == KeepDims::Yes ? with_kept(out, axes) : out;
   }
   const Variable any_nan = expand_dims(isnan(last_element(sorted, int64_constant(-1))), -1);
   out = switch_(any_nan, cast(Operand(std::numeric_limits<double>::quiet_NaN()), dtype), out);
   out = with_quantiles_first(out);
-  if (!keepdims) return out;
+  if (keepdims == KeepDims::No) return out;
   for (int& a : axes) ++a;
   return with_kept(out, axes);
 }
-Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims) {
+Variable quantile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims) {
   return quantile(x, q, axis, keepdims, QuantileMethod::Linear);
 }
 
-Variable percentile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims, QuantileMethod method) {
+Variable percentile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims, QuantileMethod method) {
   const LocationScope here(x.where);
   return quantile(x, hundredths(q), axis, keepdims, method);
 }
-Variable percentile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims) {
+Variable percentile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims) {
   return percentile(x, q, axis, keepdims, QuantileMethod::Linear);
 }
 
-Variable nanquantile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims, QuantileMethod method) {
+Variable nanquantile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims, QuantileMethod method) {
   const LocationScope here(x.where);
   const DType dtype = quantile_dtype(x, "nanquantile");
   if (is_discrete(x.dtype())) return quantile(x, q, axis, keepdims, method);
@@ -229,23 +229,23 @@ Variable nanquantile(const Operand& x, const Operand& q, const Axes& axis, bool 
   std::vector<int> axes = axes_or_all("nanquantile", axis, x.ndim());
   // nan comes last, so each row begins with its numbers.
   const Variable sorted = sort(with_last(x.variable, axes));
-  const Variable count = cast(sum(invert(isnan(sorted)), {-1}, true), DType::Float64);
+  const Variable count = cast(sum(invert(isnan(sorted)), {-1}, KeepDims::Yes), DType::Float64);
   const Variable parts = q.ndim() == 0 ? expand_dims(part, 0) : part;
   Variable out = with_quantiles_first(between_neighbours(
       row_of(method), count, parts, dtype, [&](const Variable& index) { return take_along_axis(sorted, index, -1); }));
   if (q.ndim() == 0) out = squeeze(out, {0});
-  if (!keepdims) return out;
+  if (keepdims == KeepDims::No) return out;
   if (q.ndim() != 0)
     for (int& a : axes) ++a;
   return with_kept(out, axes);
 }
 
-Variable nanpercentile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims, QuantileMethod method) {
+Variable nanpercentile(const Operand& x, const Operand& q, const Axes& axis, KeepDims keepdims, QuantileMethod method) {
   const LocationScope here(x.where);
   return nanquantile(x, hundredths(q), axis, keepdims, method);
 }
 
-Variable nanmedian(const Operand& x, const Axes& axis, bool keepdims) {
+Variable nanmedian(const Operand& x, const Axes& axis, KeepDims keepdims) {
   return nanquantile(x, constant(Array(0.5)), axis, keepdims);
 }
 

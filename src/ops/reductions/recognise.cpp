@@ -14,18 +14,20 @@ namespace {
 
 struct Statistic {
   std::string_view name, setting;
-  Variable (*of)(const Variable& x, const Axes& axis, bool keepdims);
+  Variable (*of)(const Variable& x, const Axes& axis, KeepDims keepdims);
 };
 
 constexpr Statistic statistics[] = {
-    {"mean", "", [](const Variable& x, const Axes& axis, bool keepdims) { return mean(x, axis, keepdims); }},
-    {"var", "", [](const Variable& x, const Axes& axis, bool keepdims) { return var(x, axis, 0, keepdims); }},
-    {"var", "ddof=1", [](const Variable& x, const Axes& axis, bool keepdims) { return var(x, axis, 1, keepdims); }},
-    {"std", "", [](const Variable& x, const Axes& axis, bool keepdims) { return std_(x, axis, 0, keepdims); }},
-    {"std", "ddof=1", [](const Variable& x, const Axes& axis, bool keepdims) { return std_(x, axis, 1, keepdims); }},
-    {"logsumexp", "", [](const Variable& x, const Axes& axis, bool keepdims) { return logsumexp(x, axis, keepdims); }},
-    {"softmax", "", [](const Variable& x, const Axes& axis, bool) { return softmax(x, axis); }},
-    {"log_softmax", "", [](const Variable& x, const Axes& axis, bool) { return log_softmax(x, axis); }},
+    {"mean", "", [](const Variable& x, const Axes& axis, KeepDims keepdims) { return mean(x, axis, keepdims); }},
+    {"var", "", [](const Variable& x, const Axes& axis, KeepDims keepdims) { return var(x, axis, 0, keepdims); }},
+    {"var", "ddof=1", [](const Variable& x, const Axes& axis, KeepDims keepdims) { return var(x, axis, 1, keepdims); }},
+    {"std", "", [](const Variable& x, const Axes& axis, KeepDims keepdims) { return std_(x, axis, 0, keepdims); }},
+    {"std", "ddof=1",
+     [](const Variable& x, const Axes& axis, KeepDims keepdims) { return std_(x, axis, 1, keepdims); }},
+    {"logsumexp", "",
+     [](const Variable& x, const Axes& axis, KeepDims keepdims) { return logsumexp(x, axis, keepdims); }},
+    {"softmax", "", [](const Variable& x, const Axes& axis, KeepDims) { return softmax(x, axis); }},
+    {"log_softmax", "", [](const Variable& x, const Axes& axis, KeepDims) { return log_softmax(x, axis); }},
 };
 
 // Each reduction among the nearest nodes below y, the farthest first: the statistic may be one of what it reduces, over
@@ -45,7 +47,7 @@ std::vector<Apply> reductions_near(const Variable& y) {
   return found;
 }
 
-std::vector<std::string> settings_of(const Statistic& statistic, const Axes& axis, bool keepdims) {
+std::vector<std::string> settings_of(const Statistic& statistic, const Axes& axis, KeepDims keepdims) {
   std::vector<std::string> out;
   if (axis && axis->size() == 1) out.push_back(cat("axis=", axis->front()));
   if (axis && axis->size() > 1) {
@@ -54,7 +56,7 @@ std::vector<std::string> settings_of(const Statistic& statistic, const Axes& axi
     out.push_back(cat("axis=(", join(numbers, ", "), ")"));
   }
   if (!statistic.setting.empty()) out.emplace_back(statistic.setting);
-  if (keepdims) out.emplace_back("keepdims=True");
+  if (keepdims == KeepDims::Yes) out.emplace_back("keepdims=True");
   return out;
 }
 
@@ -71,7 +73,7 @@ std::optional<StatisticCall> recognised_statistic(const Variable& y) {
     const bool has_all = !reduction.axes || int(reduction.axes->size()) == x.ndim();
     const Axes axis = has_all ? Axes{} : Axes{*reduction.axes};
     for (const Statistic& statistic : statistics)
-      for (const bool keepdims : {false, true}) {
+      for (const KeepDims keepdims : {KeepDims::No, KeepDims::Yes}) {
         const Variable made = statistic.of(leaf, axis, keepdims);
         if (made.has_owner() && made.owner().op().equals(y.owner().op()) &&
             equal_computations(std::span(&y, 1), std::span(&made, 1), std::span(&x, 1), std::span(&leaf, 1)))

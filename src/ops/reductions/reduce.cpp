@@ -166,7 +166,7 @@ Variable product_of_others(const CAReduce& op, const Variable& x) {
   for (const int axis : axes_or_all(op.kind.name, op.axes, x.ndim())) {
     const Variable along = product_before(rest, axis) * product_behind(rest, axis);
     others = others.defined() ? others * along : along;
-    rest = prod(rest, std::vector<int>{axis}, true);
+    rest = prod(rest, std::vector<int>{axis}, KeepDims::Yes);
   }
   return others.defined() ? others : ones_like(x);
 }
@@ -470,17 +470,18 @@ Apply CAReduce::vectorize_along(const Batch& batch) const {
 
 namespace {
 
-Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable reduce(std::string_view name, const Variable& x, const Axes& axis, KeepDims keepdims,
+                std::optional<DType> dtype) {
   std::optional<std::vector<int>> axes;
   if (axis) axes = normalized_axes(name, *axis, x.ndim());
   if (axes && int(axes->size()) == x.ndim()) axes.reset();  // the canonical form of "all"
   const Variable inputs[] = {x};
   const Variable y = OpRef(new CAReduce(reduction(name), axes, dtype))->operator()(inputs);
-  return keepdims ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;
+  return keepdims == KeepDims::Yes ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;
 }
 
 // A sum or product. Floats are accumulated as floats even if the result has an integer dtype; the result is converted.
-Variable accumulated(std::string_view name, const Variable& x, const Axes& axis, bool keepdims,
+Variable accumulated(std::string_view name, const Variable& x, const Axes& axis, KeepDims keepdims,
                      std::optional<DType> dtype) {
   if (dtype && is_discrete(*dtype) && is_float(x.dtype()))
     return cast(reduce(name, x, axis, keepdims, x.dtype()), *dtype);
@@ -489,28 +490,30 @@ Variable accumulated(std::string_view name, const Variable& x, const Axes& axis,
 
 }  // namespace
 
-Variable sum(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable sum(const Operand& x, const Axes& axis, KeepDims keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   return accumulated("sum", x.variable, axis, keepdims, dtype);
 }
-Variable prod(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable prod(const Operand& x, const Axes& axis, KeepDims keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   return accumulated("prod", x.variable, axis, keepdims, dtype);
 }
-Variable max(const Operand& x, const Axes& axis, bool keepdims) {
+Variable max(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return reduce("max", x.variable, axis, keepdims, {});
 }
-Variable min(const Operand& x, const Axes& axis, bool keepdims) {
+Variable min(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return reduce("min", x.variable, axis, keepdims, {});
 }
-Variable supremum(const Variable& x, const std::vector<int>& axes) { return reduce("supremum", x, axes, true, {}); }
-Variable all(const Operand& x, const Axes& axis, bool keepdims) {
+Variable supremum(const Variable& x, const std::vector<int>& axes) {
+  return reduce("supremum", x, axes, KeepDims::Yes, {});
+}
+Variable all(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return reduce("all", truth(x.variable), axis, keepdims, {});
 }
-Variable any(const Operand& x, const Axes& axis, bool keepdims) {
+Variable any(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   return reduce("any", truth(x.variable), axis, keepdims, {});
 }

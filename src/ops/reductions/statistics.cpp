@@ -57,7 +57,7 @@ Variable with_initial(const Variable& x, std::span<const int> axes, const Variab
 
 // The sum of x's elements, in `dtype`, divided by their number less `ddof`. Integers are added as float64, since their
 // sum may overflow.
-Variable averaged(const Variable& x, std::span<const int> axes, double ddof, bool keepdims,
+Variable averaged(const Variable& x, std::span<const int> axes, double ddof, KeepDims keepdims,
                   std::optional<DType> dtype = {}) {
   if (!dtype) dtype = is_discrete(x.dtype()) ? DType::Float64 : x.dtype();
   const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims, dtype);
@@ -77,8 +77,8 @@ Variable in_sufficient_range(const Variable& x, const Statistic& statistic) {
   return wide == dtype ? statistic(x) : cast(statistic(cast(x, wide)), dtype);
 }
 
-Variable variance(const Variable& x, std::span<const int> axes, double ddof, bool keepdims) {
-  const Variable distance = sub(x, averaged(x, axes, 0, true));
+Variable variance(const Variable& x, std::span<const int> axes, double ddof, KeepDims keepdims) {
+  const Variable distance = sub(x, averaged(x, axes, 0, KeepDims::Yes));
   const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
   return averaged(squares, axes, ddof, keepdims);
 }
@@ -89,60 +89,60 @@ Variable held_maximum(const Variable& x, const std::vector<int>& axes) {
   const auto lengths = x.static_shape();
   const bool has_elements =
       std::all_of(axes.begin(), axes.end(), [&](int axis) { return lengths[std::size_t(axis)] > 0; });
-  return disconnected_grad(has_elements ? max(x, axes, true) : supremum(x, axes));
+  return disconnected_grad(has_elements ? max(x, axes, KeepDims::Yes) : supremum(x, axes));
 }
 
 }  // namespace
 
-Variable max(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial) {
+Variable max(const Operand& x, const Axes& axis, KeepDims keepdims, const Operand& initial) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("max", axis, x.ndim());
   const Variable all = with_initial(x.variable, axes, initial.variable, "max");
   return x.ndim() == 0 ? max(all) : max(all, axes, keepdims);
 }
-Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial) {
+Variable min(const Operand& x, const Axes& axis, KeepDims keepdims, const Operand& initial) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("min", axis, x.ndim());
   const Variable all = with_initial(x.variable, axes, initial.variable, "min");
   return x.ndim() == 0 ? min(all) : min(all, axes, keepdims);
 }
-Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+Variable mean(const Operand& x, const Axes& axis, KeepDims keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("mean", axis, x.ndim());
   if (dtype) return averaged(x.variable, axes, 0, keepdims, dtype);
   return in_sufficient_range(x.variable, [&](const Variable& value) { return averaged(value, axes, 0, keepdims); });
 }
 
-Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+Variable var(const Operand& x, const Axes& axis, int ddof, KeepDims keepdims) {
   return var(x, axis, double(ddof), keepdims);
 }
 
-Variable var(const Operand& x, const Axes& axis, double ddof, bool keepdims) {
+Variable var(const Operand& x, const Axes& axis, double ddof, KeepDims keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("var", axis, x.ndim());
   return in_sufficient_range(x.variable, [&](const Variable& value) { return variance(value, axes, ddof, keepdims); });
 }
 
-Variable std_(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+Variable std_(const Operand& x, const Axes& axis, int ddof, KeepDims keepdims) {
   return std_(x, axis, double(ddof), keepdims);
 }
 
-Variable std_(const Operand& x, const Axes& axis, double ddof, bool keepdims) {
+Variable std_(const Operand& x, const Axes& axis, double ddof, KeepDims keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("std", axis, x.ndim());
   return in_sufficient_range(x.variable,
                              [&](const Variable& value) { return sqrt(variance(value, axes, ddof, keepdims)); });
 }
 
-Variable logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
+Variable logsumexp(const Operand& x, const Axes& axis, KeepDims keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("logsumexp", axis, x.ndim());
   return in_sufficient_range(as_float(x.variable), [&](const Variable& value) {
     const Variable high = held_maximum(is_complex(value) ? real(value) : value, axes);
     // Differences of infinite elements are not defined; without a shift they give the right result.
     const Variable shift = switch_(isinf(high), 0, high);
-    const Variable total = log(sum(exp(value - shift), axes, true)) + shift;
-    if (keepdims || axes.empty()) return total;
+    const Variable total = log(sum(exp(value - shift), axes, KeepDims::Yes)) + shift;
+    if (keepdims == KeepDims::Yes || axes.empty()) return total;
     std::vector<int> kept;
     for (int i = 0; i < value.ndim(); ++i)
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(i);
@@ -155,7 +155,7 @@ Variable softmax(const Operand& x, const Axes& axis) {
   const std::vector<int> axes = axes_or_all("softmax", axis, x.ndim());
   return in_sufficient_range(as_float(x.variable), [&](const Variable& value) {
     const Variable powers = exp(value - held_maximum(value, axes));
-    return powers / sum(powers, axes, true);
+    return powers / sum(powers, axes, KeepDims::Yes);
   });
 }
 
@@ -164,7 +164,7 @@ Variable log_softmax(const Operand& x, const Axes& axis) {
   const std::vector<int> axes = axes_or_all("log_softmax", axis, x.ndim());
   return in_sufficient_range(as_float(x.variable), [&](const Variable& value) {
     const Variable shifted = value - held_maximum(value, axes);
-    return shifted - log(sum(exp(shifted), axes, true));
+    return shifted - log(sum(exp(shifted), axes, KeepDims::Yes));
   });
 }
 

@@ -56,7 +56,7 @@ Variable long_enough(const std::string& who, std::size_t i, const Variable& sequ
     return cat(who, ": sequence ", i, " has taps from ", first, " to ", last, ", and ", has, ": expected ", least,
                " or more, because otherwise taps reach ", first < 0 ? "before the start" : "behind the end");
   };
-  if (length != unknown_length) throw ValueError(message(cat(length, length == 1 ? " element" : " elements")));
+  if (length != unknown_length) throw ValueError(message(count_text(length, "element")));
   return check_and_raise(sequence, {ge(length_of(sequence, 0), int64_constant(least))}, "ValueError",
                          message("fewer elements"));
 }
@@ -77,7 +77,7 @@ bool is_of_literals_only(const Variable& output, const std::vector<Variables>& s
 }  // namespace
 
 void scan_detail::refuse_arity(std::size_t taken, std::size_t given) {
-  throw TypeError(cat("scan: the step takes ", taken, " value", taken == 1 ? "" : "s", ", and is given ", given,
+  throw TypeError(cat("scan: the step takes ", count_text(std::int64_t(taken), "value"), ", and is given ", given,
                       ": elements of the sequences, earlier values, and non_sequences"));
 }
 
@@ -107,7 +107,8 @@ void end_with_numbers(Variables& slices, Variable& n_steps) {
 
 std::string ScanBuilder::called() const { return given_.name.empty() ? "scan" : cat("scan `", given_.name, "`"); }
 
-ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments)) {
+ScanBuilder::ScanBuilder(ScanArguments arguments, const Location& where) : given_(std::move(arguments)), where_(where) {
+  const LocationScope here(where_);
   const std::string who = called();
   if (given_.sequences.empty() && !given_.n_steps)
     throw ValueError(cat(who, ": expected a sequence, or n_steps: nothing says how many steps to take"));
@@ -171,8 +172,8 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
       throw TypeError(cat(who, ": result ", k, " has taps back to ", -furthest, ": expected a stack of ", furthest,
                           " initial values, got ", value.type()->str()));
     if (const auto length = value.static_shape()[0]; length != unknown_length && length < furthest)
-      throw ValueError(cat(who, ": result ", k, " has taps back to ", -furthest, ", and its initial value has ", length,
-                           " element", length == 1 ? "" : "s", ": the tap reaches before the start"));
+      throw ValueError(cat(who, ": result ", k, " has taps back to ", -furthest, ", and its initial value has ",
+                           count_text(length, "element"), ": the tap reaches before the start"));
     const Variable& stack = given_.initial[k].value;
     const bool is_known = stack.static_shape()[0] != unknown_length;
     const Variable checked =
@@ -208,6 +209,7 @@ void ScanBuilder::make_leaves() {
 }
 
 bool ScanBuilder::adapts_to(const ScanStep& step) {
+  const LocationScope here(where_);
   bool changed = false;
   for (std::size_t k = 0; k < std::min(initial_.size(), step.outputs.size()); ++k) {
     const auto& given = given_.initial[k];
@@ -268,10 +270,11 @@ Variables ScanBuilder::with_states(const Variables& results, const Replacements&
 }
 
 ScanResult ScanBuilder::finish(const ScanStep& step) const {
+  const LocationScope here(where_);
   const std::string who = called();
   const std::size_t count = step.outputs.size();
   if (!given_.initial.empty() && count != given_.initial.size())
-    throw ValueError(cat(who, ": the step gives ", count, " result", count == 1 ? "" : "s", ", expected ",
+    throw ValueError(cat(who, ": the step gives ", count_text(std::int64_t(count), "result"), ", expected ",
                          given_.initial.size(), ", one per initial value"));
   ScanParts parts;
   parts.n_steps = n_steps_;
@@ -299,7 +302,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
           TypeError error(cat(who, ": result ", k, " starts as ", state.type()->str(), ", and the step makes it ",
                               step.outputs[k].type()->str(), "; it keeps its type from step to step"));
           if (from.ndim() != to.ndim())
-            error.add("try", cat("an initial value of ", to.ndim(), " dimension", to.ndim() == 1 ? "" : "s"));
+            error.add("try", cat("an initial value of ", count_text(to.ndim(), "dimension")));
           else if (from.dtype != to.dtype)
             error.add("try", cat("cast the initial value to ", dtype_name(to.dtype), ", or the next one to ",
                                  dtype_name(from.dtype)));

@@ -95,10 +95,9 @@ Attributes ScanOp::attributes() const {
 }
 
 std::string ScanOp::label() const {
-  const auto counted = [](int n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); };
   std::string out =
-      cat("Scan{", layout_.name.empty() ? "" : cat(layout_.name, ", "), counted(layout_.sequences, "sequence"), ", ",
-          counted(layout_.states, "state"), ", ", counted(trace_count(), "trace"));
+      cat("Scan{", layout_.name.empty() ? "" : cat(layout_.name, ", "), count_text(layout_.sequences, "sequence"), ", ",
+          count_text(layout_.states, "state"), ", ", count_text(trace_count(), "trace"));
   if (layout_.has_until) out += ", until";
   return out + "}";
 }

@@ -121,9 +121,9 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
                                     trace_count() > 0 ? "results of all steps" : "sequences",
                                     " would differ in length"));
     require_harmless_steps();
-    parts.n_steps =
-        check_and_raise(max(outer[0], all_axes, false, int64_constant(0)), {all(ge(outer[0], int64_constant(0)))},
-                        "ValueError", cat(called(), ": n_steps is negative: expected a number of steps, 0 or more"));
+    parts.n_steps = check_and_raise(max(outer[0], all_axes, KeepDims::No, int64_constant(0)),
+                                    {all(ge(outer[0], int64_constant(0)))}, "ValueError",
+                                    cat(called(), ": n_steps is negative: expected a number of steps, 0 or more"));
     const Variable own = alloc(outer[0], batch);
     counts = Variable(own.type());
     parts.constants.emplace_back(counts, own);

@@ -124,7 +124,7 @@ Variables Alloc::pullback(const Apply& node, std::span<const Variable> cotangent
     out[0] = g;
     return out;
   }
-  g = sum(g, repeated, true);
+  g = sum(g, repeated, KeepDims::Yes);
   for (int axis = offset; axis < g.ndim(); ++axis) kept.push_back(axis);
   out[0] = dimshuffle(g, kept);
   return out;

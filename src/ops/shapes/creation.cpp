@@ -80,11 +80,11 @@ Variable linspace(const Operand& start, const Operand& stop, const Operand& num,
   return with_axis(in_dtype(value, options.dtype.value_or(config::float_x())), options.axis, "linspace");
 }
 
-Variable linspace_step(const Operand& start, const Operand& stop, const Operand& num, bool endpoint) {
+Variable linspace_step(const Operand& start, const Operand& stop, const Operand& num, Endpoint endpoint) {
   const LocationScope here(start.where);
   const DType dtype = float_of_limits(start, stop);
   const Variable n = as_length(num.variable, "linspace");
-  const Variable count = endpoint ? lengths::sub(n, int64_constant(1)) : n;
+  const Variable count = endpoint == Endpoint::Included ? lengths::sub(n, int64_constant(1)) : n;
   const Variable step = (cast(stop, dtype) - cast(start, dtype)) / cast(lengths::max(count, int64_constant(1)), dtype);
   return switch_(gt(count, int64_constant(0)), step, cast(Operand(std::numeric_limits<double>::quiet_NaN()), dtype));
 }
@@ -217,16 +217,16 @@ Variables ogrid(const std::vector<Slice>& slices) {
 
 Variables mgrid(const std::vector<Slice>& slices) { return broadcast_arrays(Operands(ogrid(slices))); }
 
-Variables meshgrid(const Operands& xi, bool sparse, GridIndexing indexing) {
+Variables meshgrid(const Operands& xi, const MeshgridOptions& options) {
   const LocationScope here(xi.where);
   const std::size_t rank = xi.variables.size();
   Variables out;
   for (std::size_t k = 0; k < rank; ++k) {
     std::vector<int> order(rank, new_axis);
-    order[indexing == GridIndexing::Cartesian && rank > 1 && k < 2 ? 1 - k : k] = 0;
+    order[options.indexing == GridIndexing::Cartesian && rank > 1 && k < 2 ? 1 - k : k] = 0;
     out.push_back(dimshuffle(flatten(xi.variables[k]), order));
   }
-  return sparse ? out : broadcast_arrays(Operands(out));
+  return options.sparse ? out : broadcast_arrays(Operands(out));
 }
 
 Variables tril_indices(const Operand& n, int k, const std::optional<Operand>& m) {

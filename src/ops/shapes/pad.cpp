@@ -92,9 +92,9 @@ Variable repeated(const Variable& slice, int axis, const Variable& count) {
 
 Variable statistic(PadMode mode, const Variable& x, int axis) {
   const std::vector<int> axes{axis};
-  if (mode == PadMode::Maximum) return max(x, axes, true);
-  if (mode == PadMode::Minimum) return min(x, axes, true);
-  const Variable value = mode == PadMode::Mean ? mean(x, axes, true) : median(x, axes, true);
+  if (mode == PadMode::Maximum) return max(x, axes, KeepDims::Yes);
+  if (mode == PadMode::Minimum) return min(x, axes, KeepDims::Yes);
+  const Variable value = mode == PadMode::Mean ? mean(x, axes, KeepDims::Yes) : median(x, axes, KeepDims::Yes);
   return cast(is_discrete(x.dtype()) ? round(value) : value, x.dtype());
 }
 

@@ -99,7 +99,7 @@ Variables RuntimeBroadcast::pullback(const Apply& node, std::span<const Variable
       items.push_back(Slice{{}, count, {}});
       return subtensor(v, items);
     };
-    const Variable total = sum(first(g, mul(wanted, repeated)), std::vector<int>{axis}, true);
+    const Variable total = sum(first(g, mul(wanted, repeated)), std::vector<int>{axis}, KeepDims::Yes);
     g = join(axis, {first(total, repeated), first(g, mul(wanted, sub(one, repeated)))});
   }
   out[0] = with_static_shape_of(node.input(0), cast(g, node.input(0).dtype()));

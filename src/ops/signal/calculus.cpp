@@ -178,7 +178,7 @@ Variable polyval(const Operand& p, const Operand& x) {
   return out;
 }
 
-Variable vander(const Operand& x, const std::optional<Operand>& n, bool increasing) {
+Variable vander(const Operand& x, const std::optional<Operand>& n, const VanderOptions& options) {
   const LocationScope here(x.where);
   if (x.ndim() != 1)
     throw ValueError(cat("vander: expected a vector, got ", x.variable.str(), " with ", x.ndim(), " dimensions"));
@@ -190,7 +190,7 @@ Variable vander(const Operand& x, const std::optional<Operand>& n, bool increasi
   const Variable factors =
       alloc(expand_dims(cast(x, dtype), 1), {rows, lengths::max(lengths::sub(columns, one), none)});
   const Variable powers = join(1, {first, cast(cumprod(factors, 1), dtype)});
-  return increasing ? powers : flip(powers, {1});
+  return options.increasing ? powers : flip(powers, {1});
 }
 
 Variable cross(const Operand& a, const Operand& b, const CrossAxes& axes) {

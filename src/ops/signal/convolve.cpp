@@ -235,7 +235,8 @@ class Convolve final : public Op, public EmitsTensors {
       std::vector<int> repeated;
       for (std::size_t axis = 0; axis < batch_of(input); ++axis)
         if (input.static_shape()[axis] == 1 && whole.static_shape()[axis] != 1) repeated.push_back(int(axis));
-      out[std::size_t(own)] = with_static_shape_of(input, repeated.empty() ? whole : sum(whole, Axes{repeated}, true));
+      out[std::size_t(own)] =
+          with_static_shape_of(input, repeated.empty() ? whole : sum(whole, Axes{repeated}, KeepDims::Yes));
     }
     return out;
   }

@@ -379,18 +379,18 @@ Variable rfft(const Operand& x, FourierNorm norm) {
   return divided(out, sqrt(cast(transformed_count(x.variable), DType::Float64)));
 }
 
-Variable irfft(const Operand& z, FourierNorm norm, bool is_odd) {
+Variable irfft(const Operand& z, const InverseOptions& options) {
   const LocationScope here(z.where);
   if (z.ndim() < 3)
     throw ShapeError(cat("irfft: expected a batch of pairs [m, ..., k, 2], got ", z.variable.str(), " with ", z.ndim(),
                          " dimensions; expand_dims(z, 0) is a batch of one"));
   const Variable doubled =
       lengths::mul(lengths::sub(length_of(z.variable, z.ndim() - 2), int64_constant(1)), int64_constant(2));
-  const Variable n = is_odd ? lengths::add(doubled, int64_constant(1)) : doubled;
+  const Variable n = options.is_odd ? lengths::add(doubled, int64_constant(1)) : doubled;
   const Variable out = (*make_ref<IRFFT>())({transform_between(z.variable, true), n});
-  if (norm == FourierNorm::None) return out;
+  if (options.norm == FourierNorm::None) return out;
   const Variable count = cast(transformed_count(out), DType::Float64);
-  return divided(out, norm == FourierNorm::Ortho ? sqrt(count) : count);
+  return divided(out, options.norm == FourierNorm::Ortho ? sqrt(count) : count);
 }
 
 }  // namespace bitale

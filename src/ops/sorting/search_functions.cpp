@@ -83,12 +83,12 @@ Variable bincount(const Operand& x, const std::optional<Operand>& weights, const
   return inc_subtensor(none, {IndexItem(checked)}, cast(specify_shape(*weights, lengths), dtype));
 }
 
-Variable digitize(const Operand& x, const Operand& bins, bool right) {
+Variable digitize(const Operand& x, const Operand& bins, const DigitizeOptions& options) {
   const LocationScope here(x.where);
   if (bins.ndim() != 1)
     throw ValueError(
         cat("digitize: expected a vector of limits, got ", bins.variable.str(), " with ", bins.ndim(), " dimensions"));
-  const SearchSide side = right ? SearchSide::Left : SearchSide::Right;
+  const SearchSide side = options.right ? SearchSide::Left : SearchSide::Right;
   const Variable n = length_of(bins.variable, 0);
   const Variable increasing = searchsorted(bins, x, side);
   const Variable decreasing = sub(n, searchsorted(flip(bins), x, side));
@@ -173,9 +173,9 @@ Variable inverse_permutation(const Operand& permutation) {
   return argsort(permutation, -1);
 }
 
-Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse) {
+Variable permute_row_elements(const Operand& x, const Operand& permutation, const PermutationOptions& options) {
   const LocationScope here(x.where);
-  const Variable order = inverse ? argsort(permutation) : permutation.variable;
+  const Variable order = options.inverse ? argsort(permutation) : permutation.variable;
   const int ndim = std::max(x.ndim(), order.ndim());
   const Variable rows = atleast_Nd(x, ndim), orders = atleast_Nd(order, ndim);
   if (ndim == 1) return subtensor(rows, {IndexItem(orders)});

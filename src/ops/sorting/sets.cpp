@@ -20,7 +20,7 @@ Variable as_ordered(const Operand& x, DType dtype) { return cast(x, dtype == DTy
 
 }  // namespace
 
-Variable isin(const Operand& element, const Operand& test_elements, bool invert) {
+Variable isin(const Operand& element, const Operand& test_elements, const IsinOptions& options) {
   const LocationScope here(element.where);
   const DType dtype = promote(element.dtype(), test_elements.dtype());
   const Variable x = as_ordered(element, dtype), among = flatten(as_ordered(test_elements, dtype));
@@ -33,7 +33,7 @@ Variable isin(const Operand& element, const Operand& test_elements, bool invert)
     found = gt(searchsorted(sorted, x, SearchSide::Right), searchsorted(sorted, x, SearchSide::Left));
     if (is_float(dtype)) found = and_(found, bitale::invert(isnan(x)));
   }
-  return invert ? bitale::invert(found) : found;
+  return options.invert ? bitale::invert(found) : found;
 }
 
 Variable union1d(const Operand& a, const Operand& b) {
@@ -44,7 +44,7 @@ Variable union1d(const Operand& a, const Operand& b) {
 Variable setdiff1d(const Operand& a, const Operand& b) {
   const LocationScope here(a.where);
   const Variable own = unique(a).values;
-  return chosen(own, isin(own, b, true));
+  return chosen(own, isin(own, b, {.invert = true}));
 }
 
 Variable setxor1d(const Operand& a, const Operand& b) {

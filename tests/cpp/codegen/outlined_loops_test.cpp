@@ -86,7 +86,7 @@ TEST_CASE("outlined loops: rows of different lengths, and values carried along r
   const auto x = matrix("x"), w = vector("w");
   const auto rows = [](const Variable& m, const Variable& v) {
     const Variable y = expensive(m, expand_dims(v, 1));
-    return y / sum(y * y, {{1}}, true);
+    return y / sum(y * y, {{1}}, KeepDims::Yes);
   };
   const auto alone = linked({x, w}, {rows(x, w)});
   Variables inputs, outputs;

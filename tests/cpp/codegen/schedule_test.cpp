@@ -102,7 +102,7 @@ TEST_CASE("schedule: what iterations have in common makes them neither wider nor
 
 TEST_CASE("schedule: a scheduled program can be parsed, and scheduled again for another width") {
   const auto x = matrix("x");
-  const Program plain = lowering::lower(FunctionGraph({x}, {exp(x) / sum(exp(x), {{1}}, true)})).program;
+  const Program plain = lowering::lower(FunctionGraph({x}, {exp(x) / sum(exp(x), {{1}}, KeepDims::Yes)})).program;
   for (int vector_bytes : {16, 32, 64}) {
     const Program program = codegen::scheduled(plain, vector_bytes);
     CHECK(codegen::digest_of(parse(source_of(program))) == codegen::digest_of(program));

@@ -172,7 +172,7 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
   }
   const Array m = numbers({7, 33}, 0.6), k = numbers({7, 33}, 1.1), square = numbers({40, 40}, 0.11);
   make("softmax", {X}, {softmax(X, last), log_softmax(X, last), logsumexp(X, last)}, {m});
-  make("layer norm", {X}, {(X - mean(X, last, true)) / sqrt(var(X, last, 0, true) + 1e-5)}, {m});
+  make("layer norm", {X}, {(X - mean(X, last, KeepDims::Yes)) / sqrt(var(X, last, 0, KeepDims::Yes) + 1e-5)}, {m});
   make("transposed", {X, Y}, {transpose(X) + Y, sum(X, std::vector<int>{0})}, {square, square});
   make("outer", {x, y}, {logsumexp(expand_dims(x, 1) + expand_dims(y, 0), last)}, {numbers({9}, 1), numbers({21}, 2)});
   make("float32 rows", {wide}, {softmax(wide, last), sum(wide, std::vector<int>{0})},

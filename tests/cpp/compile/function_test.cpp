@@ -291,3 +291,16 @@ TEST_CASE("a result that is taken from a temporary outlives it") {
   f(Array{9., 9.});
   CHECK(first.at({1}) == 4);
 }
+
+TEST_CASE("one number that a function returns is a double") {
+  const Variable x = vector("x");
+  const Function f = function({x}, sum(x)), both = function({x}, {sum(x), x});
+  const double total = f(Array{1., 2.});
+  CHECK(total == 3);
+  CHECK_THROWS_AS(double(both(Array{1., 2.})), ValueError);
+  CHECK_THROWS_AS(double(function({x}, x)(Array{1., 2.})), ValueError);
+  const Results results = both(Array{1., 2.});
+  const auto [value, same] = results.take<2>();
+  CHECK(value.item() == 3);
+  CHECK(results[1].at({1}) == 2);
+}

@@ -165,7 +165,7 @@ TEST_CASE("results may overlap inputs") {
   previous.run_into(std::vector<Array>{first}, std::vector<Array>{first.slice(0, 3, 4, -1)});
   CHECK(identical(memory, Array{3., 2., 1., 4., 5.}));
   const auto of_shared = function(Variables{}, w + subtensor(w, {Slice{{}, {}, -1}}));
-  of_shared.run_into(std::vector<Array>{}, std::vector<Array>{get_value(w, true)});
+  of_shared.run_into(std::vector<Array>{}, std::vector<Array>{get_value(w, Borrow::Yes)});
   CHECK(identical(get_value(w), Array{5., 5., 5., 5.}));
 }
 
@@ -223,13 +223,13 @@ TEST_CASE("the steady state allocates nothing") {
 TEST_CASE("updates alternate between two buffers unless the old value is still in use") {
   auto w = shared(Array{1., 2.}, "w");
   const auto step = function(Variables{}, Variables{}, {.updates = {{w, w * 2.0}}});
-  const void* first = get_value(w, true).data();
+  const void* first = get_value(w, Borrow::Yes).data();
   step();
-  const void* second = get_value(w, true).data();
+  const void* second = get_value(w, Borrow::Yes).data();
   CHECK(second != first);
   step();
-  CHECK(get_value(w, true).data() == first);
-  const Array kept = get_value(w, true);  // 4, 8
+  CHECK(get_value(w, Borrow::Yes).data() == first);
+  const Array kept = get_value(w, Borrow::Yes);  // 4, 8
   step();
   step();
   CHECK(identical(kept, Array{4., 8.}));

@@ -257,7 +257,7 @@ TEST_CASE("borrowed memory lives as long as the array") {
   CHECK(watch.expired());
   CHECK_THROWS_AS(Array::borrow(nullptr, DType::Float64, Dims{2, 3}, Dims{8}, nullptr), ValueError);
   double value = 1;
-  CHECK(!Array::borrow(&value, DType::Float64, Dims{}, Dims{}, nullptr, false).writeable());
+  CHECK(!Array::borrow(&value, DType::Float64, Dims{}, Dims{}, nullptr, Array::Writeable::No).writeable());
 }
 
 TEST_CASE("nullptr is the address of no elements only") {
@@ -391,4 +391,40 @@ TEST_CASE("what reads can't write, and read-only arrays are not written to") {
   CHECK_THROWS_WITH_AS(fixed.mutable_data_as<double>(), doctest::Contains("read only"), ValueError);
   CHECK_THROWS_AS(fixed.mutable_span_as<double>(), ValueError);
   CHECK_THROWS_AS((fixed[slice(0, 1)].mutable_view_as<double, 1>()), ValueError);
+}
+
+TEST_CASE("braces of three levels are three dimensions") {
+  const Array x{{{1., 2.}, {3., 4.}}, {{5., 6.}, {7., 8.}}, {{9., 10.}, {11., 12.}}};
+  CHECK(x.shape() == Dims{3, 2, 2});
+  CHECK(x.at({2, 0, 1}) == 10);
+  CHECK(Array{{{1, 2}}}.shape() == Dims{1, 1, 2});
+  CHECK_THROWS_AS((Array{{{1., 2.}, {3., 4.}}, {{5., 6.}}}), ShapeError);
+  CHECK_THROWS_AS((Array{{{1., 2.}, {3.}}}), ShapeError);
+}
+
+TEST_CASE("memory of an array that ends is not lent") {
+  const Array m{{1., 2., 3.}, {4., 5., 6.}};
+  const auto made = [] { return Array{1., 2.}; };
+  CHECK_THROWS_WITH_AS(made().span_as<double>(), doctest::Contains("temporary"), ValueError);
+  CHECK_THROWS_AS(made().mutable_span_as<double>(), ValueError);
+  CHECK_THROWS_AS((made().view_as<double, 1>()), ValueError);
+  CHECK_THROWS_AS((made().mutable_view_as<double, 1>()), ValueError);
+  CHECK(m[1].span_as<double>()[2] == 6);  // of m, which stays
+}
+
+TEST_CASE("views check positions where they are asked to") {
+  const Array m{{1., 2., 3.}, {4., 5., 6.}};
+  const auto view = m.view_as<double, 2>();
+  CHECK(view.at(1, 2) == 6);
+  CHECK_THROWS_WITH_AS(view.at(1, 3), doctest::Contains("axis 1"), IndexError);
+  CHECK_THROWS_AS(view.at(-1, 0), IndexError);
+}
+
+TEST_CASE("elements that share memory are read-only") {
+  const Array row{1., 2.};
+  const Array wide = row.broadcast_to({3, 2});
+  CHECK(!wide.writeable());
+  CHECK_THROWS_AS(wide.mutable_data_as<double>(), ValueError);
+  CHECK(row.broadcast_to({1, 2}).writeable());
+  CHECK(row.writeable());
 }

@@ -86,7 +86,7 @@ TEST_CASE("a node belongs to one graph and has a slot in it") {
         std::vector<std::uint32_t>{std::uint32_t(graph.slot(second.node())), std::uint32_t(graph.slot(first.node()))});
   CHECK_FALSE(graph.at_slot(7).defined());
   CHECK_THROWS_AS(graph.slot(a.node()->owner), InternalError);
-  CHECK_THROWS_AS(FunctionGraph(graph.inputs(), graph.outputs(), false), ValueError);
+  CHECK_THROWS_AS(FunctionGraph(graph.inputs(), graph.outputs(), Clone::No), ValueError);
   graph.check_integrity();
   // A removed node is free, and its slot is reused.
   graph.replace(graph.outputs()[0], g(graph.inputs()[0]), "test");
@@ -95,9 +95,9 @@ TEST_CASE("a node belongs to one graph and has a slot in it") {
   CHECK(graph.slot_count() <= 3);
   graph.check_integrity();
   CHECK(graph.node_count() == 1);
-  FunctionGraph source({x}, {g(f(x))}, false);
+  FunctionGraph source({x}, {g(f(x))}, Clone::No);
   { FunctionGraph moved = std::move(source); }
-  FunctionGraph again({first.input(0).owner().input(0)}, {first.output()}, false);
+  FunctionGraph again({first.input(0).owner().input(0)}, {first.output()}, Clone::No);
   CHECK(again.node_count() == 2);
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a function graph is a copy") {
   CHECK_FALSE(graph.inputs()[0].same_as(x));
   CHECK(own(graph, x).same_as(graph.inputs()[0]));
   graph.check_integrity();
-  FunctionGraph same({x}, {out}, false);
+  FunctionGraph same({x}, {out}, Clone::No);
   CHECK(same.contains(a));
   same.check_integrity();
 }
@@ -137,7 +137,7 @@ TEST_CASE("inputs are found or must be complete") {
   FunctionGraph graph({a, y}, {cut});
   CHECK(graph.node_count() == 1);
   graph.check_integrity();
-  CHECK_THROWS_AS(FunctionGraph({a}, {cut}, false), ValueError);
+  CHECK_THROWS_AS(FunctionGraph({a}, {cut}, Clone::No), ValueError);
 }
 
 TEST_CASE("equal nodes and constants are merged on import") {

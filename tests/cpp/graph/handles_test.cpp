@@ -286,7 +286,7 @@ TEST_CASE("functions of graphs raise for null variables") {
   const Variables with_null{x, v};
   Variable s = shared(Array{1., 2.});
   VariableMap memo;
-  FunctionGraph graph({x}, {exp(x)}, false);
+  FunctionGraph graph({x}, {exp(x)}, Clone::No);
   const std::vector<Use> uses = {
       {"function, input", [&] { function({v}, cost); }},
       {"function, output", [&] { function({x}, v); }},
@@ -439,7 +439,7 @@ TEST_CASE("positions out of range raise") {
   const Results out = f({Array{1.}});
   const Apply node = exp(x).owner();
   const Array array = Array::zeros(DType::Float64, Dims{2, 3});
-  FunctionGraph graph({x}, {exp(x)}, false);
+  FunctionGraph graph({x}, {exp(x)}, Clone::No);
   const std::vector<Use> uses = {
       {"result", [&] { out[2]; }},
       {"result of a call", [&] { f({Array{1.}})[7]; }},

@@ -69,7 +69,7 @@ TEST_CASE("clone keeps names, provenance, sharing and leaves") {
   CHECK(copies[0].owner().input(1).same_as(copies[1]));
   CHECK(copies[1].owner().input(0).same_as(x));
   VariableMap deep;
-  Variables others = clone(outs, deep, true);
+  Variables others = clone(outs, deep, ClonedLeaves::Copy);
   CHECK_FALSE(others[1].owner().input(0).same_as(x));
   CHECK(others[1].owner().input(0).name() == "x");
   CHECK(deep.at(x).same_as(others[1].owner().input(0)));
@@ -100,7 +100,7 @@ TEST_CASE("graph_replace") {
   }
   SUBCASE("strictness") {
     CHECK_THROWS_AS(graph_replace({&a, 1}, {{y, x}}), ValueError);
-    CHECK(graph_replace({&a, 1}, {{y, x}}, false)[0].same_as(a));
+    CHECK(graph_replace({&a, 1}, {{y, x}}, Strict::No)[0].same_as(a));
     CHECK(clone_replace({&a, 1}, {{y, x}})[0].same_as(a));
   }
   SUBCASE("types") {

@@ -73,32 +73,33 @@ TEST_CASE("values are converted if nothing can be lost") {
   CHECK(identical(filter(of(type), integers), Array{1., 2.}));
   Array same{1., 2.};
   CHECK(filter(of(type), same).shares_memory_with(same));
-  CHECK_THROWS_AS(filter(of(type), integers, true), TypeError);
+  CHECK_THROWS_AS(filter(of(type), integers, Strict::Yes), TypeError);
   Type narrow = tensor_type(DType::Float32, 1);
   std::string message = message_of([&] { filter(of(narrow), same); });
   CHECK(has(message, "TensorType(float32, shape=(None,))"));
   CHECK(has(message, "float64"));
   CHECK(has(message, "(2,)"));
-  CHECK(filter(of(narrow), same, false, Downcast::Always).dtype() == DType::Float32);
-  CHECK_THROWS_AS(filter(of(narrow), same, true, Downcast::Always), TypeError);
+  CHECK(filter(of(narrow), same, Strict::No, Downcast::Always).dtype() == DType::Float32);
+  CHECK_THROWS_AS(filter(of(narrow), same, Strict::Yes, Downcast::Always), TypeError);
 }
 
 TEST_CASE("a float literal may become floatX") {
   Type scalar = tensor_type(DType::Float32, 0);
-  CHECK_THROWS_AS(filter(of(scalar), Array(0.1), false, Downcast::FloatLiteral), TypeError);
+  CHECK_THROWS_AS(filter(of(scalar), Array(0.1), Strict::No, Downcast::FloatLiteral), TypeError);
   config::Change change("floatX", "float32");
-  CHECK(filter(of(scalar), Array(0.1), false, Downcast::FloatLiteral).dtype() == DType::Float32);
-  CHECK_THROWS_AS(filter(of(scalar), Array(0.1), false, Downcast::Never), TypeError);
-  CHECK_THROWS_AS(filter(of(tensor_type(DType::Float32, 1)), Array{0.1}, false, Downcast::FloatLiteral), TypeError);
+  CHECK(filter(of(scalar), Array(0.1), Strict::No, Downcast::FloatLiteral).dtype() == DType::Float32);
+  CHECK_THROWS_AS(filter(of(scalar), Array(0.1), Strict::No, Downcast::Never), TypeError);
+  CHECK_THROWS_AS(filter(of(tensor_type(DType::Float32, 1)), Array{0.1}, Strict::No, Downcast::FloatLiteral),
+                  TypeError);
 }
 
 TEST_CASE("Downcast::Always converts every value, as cast does") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const Array values{127.9, -128.9, 128., -129., 300., 1e30, nan, inf, -inf};
   for (DType to : {DType::Int8, DType::UInt8, DType::Int64, DType::UInt64, DType::Bool, DType::Float32})
-    CHECK(identical(filter(of(tensor_type(to, 1)), values, false, Downcast::Always), values.astype(to)));
-  CHECK(filter(of(tensor_type(DType::Int8, 0)), Array(300), false, Downcast::Always).int_item() == 44);
-  CHECK(filter(of(tensor_type(DType::UInt8, 0)), Array(-1), false, Downcast::Always).int_item() == 255);
+    CHECK(identical(filter(of(tensor_type(to, 1)), values, Strict::No, Downcast::Always), values.astype(to)));
+  CHECK(filter(of(tensor_type(DType::Int8, 0)), Array(300), Strict::No, Downcast::Always).int_item() == 44);
+  CHECK(filter(of(tensor_type(DType::UInt8, 0)), Array(-1), Strict::No, Downcast::Always).int_item() == 255);
 }
 
 TEST_CASE("rank and static lengths are checked") {

@@ -128,7 +128,7 @@ TEST_CASE("a chain of a million nodes is built, traversed, cloned and destroyed"
     CHECK(toposort({&out, 1}).size() == length);
     CHECK(graph_inputs({&out, 1}).size() == 1);
     VariableMap memo;
-    Variables copy = clone({&out, 1}, memo, true);
+    Variables copy = clone({&out, 1}, memo, ClonedLeaves::Copy);
     CHECK(node_count(copy) == length);
     Variables inputs = graph_inputs({&out, 1}), copied_inputs = graph_inputs(copy);
     CHECK(equal_computations({&out, 1}, copy, inputs, copied_inputs));

@@ -154,14 +154,14 @@ TEST_CASE("threads: rows") {
     const auto with = [&](const Variables& outputs, int shared) { check_same({x, w, labels}, outputs, calls, shared); };
     with({softmax(x, std::vector<int>{1})}, 1);
     with({log_softmax(x * w, std::vector<int>{1}), logsumexp(x, std::vector<int>{1})}, 1);
-    const auto centred = x - mean(x, std::vector<int>{1}, true);
-    with({centred / sqrt(var(x, std::vector<int>{1}, 0, true) + 1e-5) * w}, 1);
+    const auto centred = x - mean(x, std::vector<int>{1}, KeepDims::Yes);
+    with({centred / sqrt(var(x, std::vector<int>{1}, 0, KeepDims::Yes) + 1e-5) * w}, 1);
     const auto n = shape_i(x, 0);
     with({-mean(subtensor(log_softmax(x, std::vector<int>{1}), {arange(n), labels}))}, 1);
     with({sum(sqr(x - w)), sum(x * w)}, 1);
     with({argmax(x, 1), max(x, std::vector<int>{1}), sum(x, std::vector<int>{1})}, 1);
     // Sums over rows are moved out of a loop that does other work.
-    const auto normed = centred / sqrt(var(x, std::vector<int>{1}, 0, true) + 1e-5) * w;
+    const auto normed = centred / sqrt(var(x, std::vector<int>{1}, 0, KeepDims::Yes) + 1e-5) * w;
     with({grad(sum(sqr(normed) * x), w), grad(sum(sqr(normed) * x), x)},
          dtype == DType::Float32 ? 3 : 2);  // a column of float64 is rounded in a separate loop
     with({sum(tanh(x * w), std::vector<int>{1}), sum(tanh(x * w), std::vector<int>{0})}, 2);

@@ -164,8 +164,8 @@ TEST_CASE("rows: one loop over rows, with inner loops") {
   check({"softmax", {softmax(X, last)}, over_X, {1}});
   check({"log_softmax", {log_softmax(X, last)}, over_X, {1}});
   check({"logsumexp", {logsumexp(X, last)}, over_X, {1}});
-  const Variable centred = X - mean(X, last, true);
-  check({"layer norm", {centred / sqrt(var(X, last, 0, true) + 1e-5)}, over_X, {1}});
+  const Variable centred = X - mean(X, last, KeepDims::Yes);
+  check({"layer norm", {centred / sqrt(var(X, last, 0, KeepDims::Yes) + 1e-5)}, over_X, {1}});
   const Variable loss = -mean(subtensor(log_softmax(X, last), {arange(shape_i(X, 0)), picked}));
   check({"cross-entropy by picked column", with_gradients(loss, {X}), over_X, {1}});
 }

@@ -72,7 +72,8 @@ TEST_CASE("rows that are collapsed into one loop") {
   for (const Dims& shape : {Dims{1, 1, 1}, Dims{3, 5, 7}, Dims{0, 2, 3}, Dims{4, 9, 1}, Dims{1, 17, 3}})
     agree({x}, {exp(x) + 1.0, sum(x), sum(x, std::vector{2}), x * sum(x, std::vector{0}), max(x, std::vector{2})},
           {ramp(shape)});
-  agree({y}, {y * 2.0, y + transpose(y), y + sum(y, std::vector{1}, true), y + sum(y, std::vector{0})}, {ramp({9, 9})});
+  agree({y}, {y * 2.0, y + transpose(y), y + sum(y, std::vector{1}, KeepDims::Yes), y + sum(y, std::vector{0})},
+        {ramp({9, 9})});
 }
 
 TEST_CASE("rows are added in order, in blocks or not") {
@@ -92,7 +93,9 @@ TEST_CASE("rows are added in order, in blocks or not") {
             {values});
     }
   auto y = tensor("y", DType::Float64, {unknown_length, unknown_length, unknown_length});
-  agree({y}, {sum(y, std::vector{1}), sum(y, std::vector{0}), sum(y * sum(y, std::vector{2}, true), std::vector{0, 1})},
+  agree({y},
+        {sum(y, std::vector{1}), sum(y, std::vector{0}),
+         sum(y * sum(y, std::vector{2}, KeepDims::Yes), std::vector{0, 1})},
         {ramp({3, 11, 9})});
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("dimensions exchanged, moved and added") {
   CHECK(shape_padright(x, 2).static_shape() == Dims{2, 3, 4, 1, 1});
   CHECK(shape_padaxis(x, 1).static_shape() == Dims{2, 1, 3, 4});
   CHECK(atleast_3d(v).static_shape() == Dims{1, 1, 3});
-  CHECK(atleast_Nd(v, 2, false).static_shape() == Dims{3, 1});
+  CHECK(atleast_Nd(v, 2, NewAxes::Trailing).static_shape() == Dims{3, 1});
   CHECK(atleast_1d(x).same_as(x));
   CHECK_THROWS_AS(swapaxes(x, 0, 3), AxisError);
   CHECK_THROWS_AS(moveaxis(x, {0, 0}, {1, 2}), ValueError);
@@ -121,7 +121,7 @@ TEST_CASE("largest elements along an axis") {
   CHECK(gives(argtopk(m, 1), integers({2, 2}).reshape({2, 1})));
   CHECK_THROWS_AS(topk(v, 0), ValueError);
   CHECK(gives(permute_row_elements(m, integers({2, 0, 1})), Array{3.0, 1.0, 2.0, 6.0, 4.0, 5.0}.reshape({2, 3})));
-  CHECK(gives(permute_row_elements(v, integers({2, 0, 1}), true), Array{-1.0, 2.0, 3.0}));
+  CHECK(gives(permute_row_elements(v, integers({2, 0, 1}), {.inverse = true}), Array{-1.0, 2.0, 3.0}));
 }
 
 TEST_CASE("interpolation") {

@@ -64,7 +64,7 @@ TEST_CASE("axes are a list, a vector or all") {
   CHECK(gives(sum(m, {0}), Array{5.0, 7.0, 9.0}));
   CHECK(gives(sum(m, {{1}}), Array{6.0, 15.0}));
   CHECK(gives(sum(m, {0, 1}), Array(21.0)));
-  CHECK(gives(sum(m, {{0, 1}}, true), Array{21.0}.reshape({1, 1})));
+  CHECK(gives(sum(m, {{0, 1}}, KeepDims::Yes), Array{21.0}.reshape({1, 1})));
   CHECK(gives(sum(m, both), Array(21.0)));
   CHECK(gives(sum(m, {}), Array(21.0)));
   CHECK(gives(max(m, {-1}), Array{3.0, 6.0}));
@@ -91,7 +91,8 @@ TEST_CASE("grids and numbers of elements") {
   const auto f = function({x}, grid);
   CHECK(f({Array{1.0, 2.0, 3.0}})[0].str() == "[[1. 2. 3.]\n [1. 2. 3.]]");
   CHECK(f({Array{1.0, 2.0, 3.0}})[1].str() == "[[5. 5. 5.]\n [6. 6. 6.]]");
-  CHECK(meshgrid({x, x}, true, GridIndexing::Matrix)[1].static_shape() == Dims{1, unknown_length});
+  CHECK(meshgrid({x, x}, {.sparse = true, .indexing = GridIndexing::Matrix})[1].static_shape() ==
+        Dims{1, unknown_length});
   CHECK_THROWS_AS(eye(-1), ValueError);
   CHECK_THROWS_WITH_AS(function({n}, eye(n))({Array(std::int64_t(-2))}), doctest::Contains("eye"), ValueError);
   CHECK_THROWS_AS(function({n}, linspace(0.0, 1.0, n))({Array(std::int64_t(-2))}), ValueError);

@@ -46,7 +46,7 @@ TEST_CASE("norms along axes, and of matrices") {
   const Variable x = constant(Array{{3.0, -4.0}, {0.0, 12.0}});
   CHECK(value(vector_norm(x)).item() == 13);
   CHECK(value(vector_norm(x, 1, {{1}})).str() == Array{7.0, 12.0}.str());
-  CHECK(value(vector_norm(x, 0, {{0}}, true)).str() == Array{{1.0, 2.0}}.str());
+  CHECK(value(vector_norm(x, 0, {{0}}, KeepDims::Yes)).str() == Array{{1.0, 2.0}}.str());
   CHECK(value(vector_norm(x, inf)).item() == 12);
   CHECK(value(vector_norm(x, -inf)).item() == 0);
   CHECK(value(vector_norm(constant(Array{1.0, 2.0}), 3)).item() == doctest::Approx(2.080083823051904));

@@ -32,11 +32,11 @@ TEST_CASE("sums and products of integers widen") {
   CHECK(sum(vector("x", Float32)).dtype() == Float32);
   CHECK(max(vector("x", Int8)).dtype() == Int8);
   CHECK(all(vector("x", Float64)).dtype() == Bool);
-  CHECK(sum(vector("x", Int8), all_axes, false, Float32).dtype() == Float32);
-  CHECK(value(sum(literal(Array{0.6, 0.6, 1.9}), all_axes, false, Int64)).int_item() == 3);  // the sum is 3.1
-  CHECK(value(prod(literal(Array{0.5, 3.0}), all_axes, false, Int8)).int_item() == 1);
-  CHECK(value(mean(literal(Array{1, 2, 2}), all_axes, false, Float32)).dtype() == Float32);
-  CHECK(value(mean(literal(Array{1, 2, 2}), all_axes, false, Int64)).item() == 5 / 3.0);
+  CHECK(sum(vector("x", Int8), all_axes, KeepDims::No, Float32).dtype() == Float32);
+  CHECK(value(sum(literal(Array{0.6, 0.6, 1.9}), all_axes, KeepDims::No, Int64)).int_item() == 3);  // the sum is 3.1
+  CHECK(value(prod(literal(Array{0.5, 3.0}), all_axes, KeepDims::No, Int8)).int_item() == 1);
+  CHECK(value(mean(literal(Array{1, 2, 2}), all_axes, KeepDims::No, Float32)).dtype() == Float32);
+  CHECK(value(mean(literal(Array{1, 2, 2}), all_axes, KeepDims::No, Int64)).item() == 5 / 3.0);
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   CHECK(value(mean(literal(Array{most, most, std::int64_t(2)}))).item() == double(most) / 3 * 2);  // the sum overflows
   CHECK(value(var(literal(Array{most, most}))).item() == 0);
@@ -50,8 +50,8 @@ TEST_CASE("axes") {
   CHECK(identical(value(sum(x, std::vector{-1})), Array{9.0, 12.0}));
   CHECK(value(sum(x, std::vector{0, 1})).item() == 21);
   CHECK(identical(value(sum(x, std::vector<int>{})), matrix_2x3));
-  CHECK(identical(value(max(x, std::vector{1}, true)), Array{{5.0}, {6.0}}));
-  CHECK(sum(x, all_axes, true).static_shape() == Dims{1, 1});
+  CHECK(identical(value(max(x, std::vector{1}, KeepDims::Yes)), Array{{5.0}, {6.0}}));
+  CHECK(sum(x, all_axes, KeepDims::Yes).static_shape() == Dims{1, 1});
   CHECK_THROWS_WITH_AS(sum(x, std::vector{2}), doctest::Contains("sum: axis 2 is out of range"), ValueError);
   CHECK_THROWS_WITH_AS(max(x, std::vector{0, -2}), doctest::Contains("axis 0 is given twice"), ValueError);
 }
@@ -112,7 +112,7 @@ TEST_CASE("argmax and argmin over several axes") {
   for (auto& axes : std::vector<std::vector<int>>{{0, 1}, {0, 2}, {1, 2}}) {
     CHECK(identical(value(argmax(literal(x), axes)), expected(axes, false)));
     CHECK(identical(value(argmin(literal(x), axes)), expected(axes, true)));
-    CHECK(argmax(literal(x), axes, true).ndim() == 3);
+    CHECK(argmax(literal(x), axes, KeepDims::Yes).ndim() == 3);
   }
   CHECK(identical(value(argmax(literal(x), std::vector<int>{2, 0})), expected({0, 2}, false)));
   CHECK(identical(value(argmax(literal(x), std::vector<int>{-1})), value(argmax(literal(x), 2))));
@@ -126,7 +126,7 @@ TEST_CASE("axes are a number or a list") {
   CHECK(value(argmax(x, 1)).str() == "[1 0]");
   CHECK(value(argmax(x, {1})).str() == "[1 0]");
   CHECK(value(argmin(x, {0, 1})).int_item() == 0);
-  CHECK(value(argmax(x, {}, true)).shape() == Dims{1, 1});
+  CHECK(value(argmax(x, {}, KeepDims::Yes)).shape() == Dims{1, 1});
   CHECK(value(sum(x, 0)).str() == "[5. 7.]");
   CHECK(value(sum(x, {-1})).str() == "[6. 6.]");
   CHECK(value(softmax(x, 1)).str() == value(softmax(x, {1})).str());
@@ -138,7 +138,7 @@ TEST_CASE("argmax and argmin") {
   CHECK(value(argmax(x)).int_item() == 5);
   CHECK(identical(value(argmin(x, 0)), Array{std::int64_t(0), std::int64_t(1), std::int64_t(0)}));
   CHECK(identical(value(argmax(x, 1)), Array{std::int64_t(1), std::int64_t(2)}));
-  CHECK(argmax(x, std::nullopt, true).static_shape() == Dims{1, 1});
+  CHECK(argmax(x, std::nullopt, KeepDims::Yes).static_shape() == Dims{1, 1});
   CHECK(value(argmax(literal(Array{1.0, no_number, 9.0, no_number}))).int_item() == 1);
   CHECK(value(argmin(literal(Array{1.0, no_number, -9.0}))).int_item() == 1);
   CHECK(value(argmax(literal(Array{3.0, 7.0, 7.0}))).int_item() == 1);
@@ -180,7 +180,7 @@ TEST_CASE("logsumexp") {
   CHECK(std::isnan(value(logsumexp(literal(Array{no_number, 1.0}))).item()));
   const Array rows{{-inf, -inf}, {0.0, 0.0}};
   CHECK(allclose(value(logsumexp(literal(rows), std::vector{1})), Array{-inf, std::log(2)}));
-  CHECK(logsumexp(dmatrix("x"), std::vector{1}, true).static_shape() == Dims{unknown_length, 1});
+  CHECK(logsumexp(dmatrix("x"), std::vector{1}, KeepDims::Yes).static_shape() == Dims{unknown_length, 1});
   CHECK(logsumexp(lvector("i")).dtype() == Float64);
 }
 

@@ -185,3 +185,14 @@ TEST_CASE("an exception of another class in a step keeps its class, and its mess
     CHECK(failure_context().empty());
   }
 }
+
+TEST_CASE("an error of a loop itself says where the loop was built") {
+  const Variable x = vector("x"), n = lscalar("n");
+  const auto step = [](const Variable& now, const Variable& before) { return tanh(before) * now; };
+  const auto loop = scan({.sequences = {x}, .initial = {ScanInitial(constant(Array(0.5)))}, .n_steps = n}, step);
+  for (const char* linker : {"vm", "jit"}) {
+    const Function f = function({x, n}, loop.finals[0], {.mode = Mode(linker, "fast_run")});
+    CHECK_THROWS_WITH_AS(f({Array{1., 2.}, Array(std::int64_t(3))}), doctest::Contains("scan_test.cpp"), ShapeError);
+    CHECK_THROWS_WITH_AS(f({Array{1., 2.}, Array(std::int64_t(-3))}), doctest::Contains("scan_test.cpp"), ValueError);
+  }
+}

@@ -50,7 +50,7 @@ TEST_CASE("gradients agree with finite differences") {
       [](const Variables& v) { return mean(v[0], std::vector{1}); },
       [](const Variables& v) { return var(v[0], std::vector{0}, 1); },
       [](const Variables& v) { return std_(v[0]); },
-      [](const Variables& v) { return logsumexp(v[0], std::vector{1}, true); },
+      [](const Variables& v) { return logsumexp(v[0], std::vector{1}, KeepDims::Yes); },
       [](const Variables& v) { return softmax(v[0], std::vector{1}); },
       [](const Variables& v) { return log_softmax(v[0], std::vector{0}); },
       [](const Variables& v) { return prod(v[0], std::vector{1}); },

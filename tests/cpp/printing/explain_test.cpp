@@ -35,7 +35,7 @@ TEST_CASE("a chain of rules grows without repetition and up to a limit") {
 TEST_CASE("a node that is replaced again keeps the earlier rules") {
   const Variable x = vector("x");
   const Variable first = exp(x), second = tanh(x), third = sin(x);
-  FunctionGraph graph({x}, {first}, false);
+  FunctionGraph graph({x}, {first}, Clone::No);
   {
     const RuleScope rule("one");
     CHECK(graph.replace(first, cosh(x), "one"));
@@ -57,7 +57,7 @@ TEST_CASE("a function explains its nodes") {
   CHECK(has(text, "log1p"));
   CHECK(has(text, "rules: none, it is as written"));
   CHECK(has(text, "explain_test.cpp"));
-  CHECK(has(f.dprint("graph", true), "{log1p; "));
+  CHECK(has(f.dprint("graph", Function::Provenance::Yes), "{log1p; "));
   CHECK_FALSE(has(f.dprint(), "{log1p; "));
   CHECK(has(dprint(f.graph(), {.provenance = true}), "{log1p; "));
   CHECK_FALSE(has(dprint(f.graph()), "{"));

@@ -406,7 +406,7 @@ TEST_CASE("rules can be added and overwritten at run time") {
   CHECK(rewritten(tan(sin(x)), only("test_runtime")) == "2 * x");
   CHECK(rewritten(tan(sin(x))) == "tan(sin(x))");  // opt-in
   CHECK_THROWS_AS(register_rules(declare(3)), ValueError);
-  register_rules(declare(3), true);
+  register_rules(declare(3), Overwrite::Yes);
   CHECK(rewritten(tan(sin(x)), only("test_runtime")) == "3 * x");
 }
 
@@ -440,7 +440,7 @@ TEST_CASE("a rule is registered in phases, with tags of its own; passes are regi
       "test_in_phases", Root::scalar({"arctan"}),
       [](FunctionGraph&, const Apply& node) -> std::optional<Variables> { return Variables{cos(node.input(0))}; });
   CHECK_THROWS_AS(register_rule(stabilize, other, {}), ValueError);
-  register_rule(stabilize, other, {"test_tag"}, true);
+  register_rule(stabilize, other, {"test_tag"}, Overwrite::Yes);
   CHECK(OptDB::instance().phases_of(*other) == std::vector<std::string>{"stabilize"});
   CHECK(rewritten(arctan(x), only("test_tag")) == "cos(x)");
 
@@ -452,7 +452,7 @@ TEST_CASE("a rule is registered in phases, with tags of its own; passes are regi
   rewritten(arctan(x));
   CHECK(runs == 2);
   register_pass(
-      "test_pass", 1.25, {}, [](FunctionGraph&) {}, true);
+      "test_pass", 1.25, {}, [](FunctionGraph&) {}, Overwrite::Yes);
   rewritten(arctan(x), only("test_pass"));
   CHECK(runs == 2);
 }
@@ -517,7 +517,7 @@ TEST_CASE("rules walk over a graph once, in an order; functions of the graph run
     if (std::string_view(top.op().elementwise()->name) == "arctan") graph.replace(top.output(), tan(x), "test");
   };
   const auto rewritten_by = [&](Stage stage) {
-    FunctionGraph graph({x}, {arctan(x)}, false);
+    FunctionGraph graph({x}, {arctan(x)}, Clone::No);
     RewriteReport report;
     Session session(report);
     stage.rules = RuleIndex({rule});
@@ -558,7 +558,7 @@ TEST_CASE("equations match in either order, on any rank, with constants of any d
             .once_used(sinh(x))
             .tags(specialize, opt_in);
       },
-      true);
+      Overwrite::Yes);
   auto fires = [](const Variable& v) {
     RewriteReport report;
     FunctionGraph graph = graph_of(v);
@@ -639,7 +639,7 @@ TEST_CASE("the work grows linearly with the graph") {
 
 TEST_CASE("equal constants of one new node are one constant") {
   const Variable a = constant(Array(1.5)), b = constant(Array(1.5));
-  FunctionGraph graph({dscalar("x")}, {arctan2(a, b)}, false);
+  FunctionGraph graph({dscalar("x")}, {arctan2(a, b)}, Clone::No);
   graph.check_integrity();
   const Apply node = graph.outputs()[0].owner();
   CHECK(node.input(0).same_as(node.input(1)));

@@ -106,7 +106,7 @@ TEST_CASE("models and statistics keep their values") {
         values);
   check(inputs, sum(log(softmax(logits, Axis{1}))), values);
   check(inputs, log(sum(exp(logits), Axis{1})), values);
-  check(inputs, exp(logits) / sum(exp(logits), Axis{1}, true), values);
+  check(inputs, exp(logits) / sum(exp(logits), Axis{1}, KeepDims::Yes), values);
   check(inputs, var(logits, Axis{0}) + std_(logits, Axis{0}) * s, values);
   check(inputs, sum(sqr(logits - mean(logits)) / s) / cast(size(logits), DType::Float64), values);
   check(inputs, exp(-0.5 * pow((logits - s) / (1 + exp(s)), 2)) * tanh(b) + log(1 + exp(logits)), values);
@@ -121,7 +121,7 @@ TEST_CASE("models and statistics keep their values") {
         set_subtensor(X, {IndexItem(0), Slice{1, {}, {}}}, 5.0) +
             inc_subtensor(zeros_like(X), {IndexItem(1)}, subtensor(X, {IndexItem(2)})),
         values);
-  check(inputs, logsumexp(logits, Axis{1}, true) - max(logits, Axis{1}, true), values);
+  check(inputs, logsumexp(logits, Axis{1}, KeepDims::Yes) - max(logits, Axis{1}, KeepDims::Yes), values);
 }
 
 TEST_CASE("a product of constants that is much larger than its operands is not folded") {
@@ -144,7 +144,7 @@ TEST_CASE("gradients keep their values") {
   const Variables costs{
       -mean(subtensor(log_softmax(hidden, Axis{1}), {IndexItem(arange(shape_i(y, 0))), IndexItem(y)})),
       sum(log(odds) + s * log(1 - odds)) - 0.5 * pow(s, 2),
-      sum(sqr((hidden - mean(hidden, Axis{0}, true)) / (std_(hidden, Axis{0}, 0, true) + s))),
+      sum(sqr((hidden - mean(hidden, Axis{0}, KeepDims::Yes)) / (std_(hidden, Axis{0}, 0, KeepDims::Yes) + s))),
       logsumexp(pow(hidden / s, 4)),
       prod(1 + sigmoid(s * b)) * max(hidden),
   };
@@ -198,8 +198,8 @@ TEST_CASE("random graphs keep their values") {
         case 11: made = sqrt(abs(p)); break;
         case 12: made = pow(p, pick(4)); break;
         case 13: made = sum(p); break;
-        case 14: made = p.ndim() ? sum(p, Axis{0}, true) : p * 3; break;
-        case 15: made = p.ndim() == 2 ? max(p, Axis{1}, true) : tanh(p); break;
+        case 14: made = p.ndim() ? sum(p, Axis{0}, KeepDims::Yes) : p * 3; break;
+        case 15: made = p.ndim() == 2 ? max(p, Axis{1}, KeepDims::Yes) : tanh(p); break;
         case 16: made = switch_(gt(inputs[std::size_t(pick(6))], 0), p, q); break;
         case 17: made = ones_like(p) * q; break;
         case 18: made = 1 - p; break;
@@ -323,7 +323,7 @@ TEST_CASE("a length that is statically 1 remains static") {
 
 TEST_CASE("scaled terms are not added up where the terms are: the weights of a sum of exponentials") {
   const Variable x = dvector("x"), y = dmatrix("y");
-  const Variable largest = max(x), of_rows = max(y, Axis{1}, true);
+  const Variable largest = max(x), of_rows = max(y, Axis{1}, KeepDims::Yes);
   const auto sums = [](const Variable& expression, const Variable& by) {
     int count = 0;
     for (auto& node : toposort(Variables{rewrite_graph(grad(expression, by), {"fast_run"})})) {
@@ -333,6 +333,6 @@ TEST_CASE("scaled terms are not added up where the terms are: the weights of a s
     return count;
   };
   CHECK(sums(largest + log(sum(exp(x - largest))), x) == 1);
-  CHECK(sums(sum(of_rows + log(sum(exp(y - of_rows), Axis{1}, true))), y) == 1);
+  CHECK(sums(sum(of_rows + log(sum(exp(y - of_rows), Axis{1}, KeepDims::Yes))), y) == 1);
   check({x}, grad(largest + log(sum(exp(x - largest))), x), {Array{-2., 0.5, 3., 3.}});
 }
