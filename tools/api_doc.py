@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/api.md: every public function by subject (tools/api_subjects.py), its arguments and its first sentence; ranks,
-dtypes and derivatives; and what of PyTensor's names is missing or takes other arguments. `--check` compares instead. tests/api
-has PyTensor's names and the reasons."""
+"""Writes docs/api.md: every public function by subject (tools/api_subjects.py), its arguments, its name in C++ and its first
+sentence; ranks, dtypes and derivatives; and what of PyTensor's names is missing or takes other arguments. `--check` compares
+instead. tests/api has PyTensor's names, those of the C++ headers, and the reasons."""
 
 from __future__ import annotations
 
@@ -115,13 +115,71 @@ def reference(section: Section) -> list[str]:
         f"## {section.title}",
         "",
         *([section.text, ""] if section.text else []),
-        "| `bitale" + f".{section.module}".rstrip(".") + "` | |",
-        "|---|---|",
+        "| `bitale" + f".{section.module}".rstrip(".") + "` | in C++ | |",
+        "|---|---|---|",
     ]
     for name in section.names:
         value = getattr(module, name)
-        lines.append(f"| `{name}({', '.join(arguments_of(value))})` | {summary(value)} |")
+        call = f"{name}({', '.join(arguments_of(value))})"
+        lines.append(f"| `{call}` | {in_cpp(section.module, name)} | {summary(value)} |")
     return [*lines, ""]
+
+
+def in_cpp(module: str, name: str) -> str:
+    """The name in C++, and its header where that has to be included; empty where there is none."""
+    other = cpp.counterpart(module, name)
+    if other is None:
+        return ""
+    header = cpp.declared()[other]
+    return f"`bt::{other}`" + ("" if header in cpp.included() else f", `{header}`")
+
+
+def other_modules_in_cpp() -> list[str]:
+    """Functions that no section names, with their names in C++."""
+    listed = {(section.module, name) for section in SECTIONS for name in section.names}
+    same: dict[tuple[str, str, str], list[str]] = {}
+    renamed: dict[tuple[str, str], list[str]] = {}
+    for (module, name), other in cpp.counterparts().items():
+        if (module, name) in listed or re.fullmatch(known.constructors, name):
+            continue
+        namespace, _, own = f"bt::{other}".rpartition("::")
+        header = cpp.declared()[other]
+        if own.rstrip("_") == name.rstrip("_"):
+            same.setdefault((module, namespace, header), []).append(own)
+        else:
+            renamed.setdefault((other, header), []).append(cpp.full_name(module, name))
+    return [
+        "Names of functions are the same in both languages, but for keywords of C++ and names of its standard library, which end in _, and for those",
+        "[listed below](#other-names-in-c). Constructors of variables (`dmatrix`, `lvectors`) have the same names. The sections above show the names of",
+        "their functions. Functions of other modules, and methods of classes, are in these headers:",
+        "",
+        "| module or class of Python | namespace of C++ | header | names |",
+        "|---|---|---|---|",
+        *(
+            f"| `{f'bitale.{module}'.rstrip('.')}` | `{namespace}` | `bitale/{header}` | {', '.join(f'`{each}`' for each in names)} |"
+            for (module, namespace, header), names in same.items()
+        ),
+        "",
+        "### Other names in C++",
+        "",
+        "| Python | C++ | header |",
+        "|---|---|---|",
+        *(
+            f"| {', '.join(f'`bitale.{name}`' for name in names)} | `bt::{other}` | `bitale/{header}` |"
+            for (other, header), names in renamed.items()
+        ),
+    ]
+
+
+def without_counterpart() -> list[str]:
+    """Functions that C++ lacks, and classes that a section names: "tensor.asarray"."""
+    listed = (
+        cpp.full_name(section.module, name)
+        for section in SECTIONS
+        for name in section.names
+        if cpp.counterpart(section.module, name) is None
+    )
+    return list(dict.fromkeys([*cpp.missing(), *listed]))
 
 
 def properties(module: object, prefix: str) -> list[str]:
@@ -189,9 +247,10 @@ def page() -> str:
     lines = [
         "# Table of functions",
         "",
-        "Functions by subject. `help(bitale.tensor.NAME)` describes arguments, results and errors, with examples. Below the subjects are",
-        "tables of [dtypes, derivatives and errors](#dtypes-derivatives-and-errors) and of [differences from PyTensor](#differences-from-pytensor).",
-        "`tools/api_doc.py` writes this page. In the examples, `import bitale as bt` and `import bitale.tensor as pt`.",
+        "Functions by subject, with their names in C++. `help(bitale.tensor.NAME)` describes arguments, results and errors, with examples. Below the",
+        "subjects are tables of [dtypes, derivatives and errors](#dtypes-derivatives-and-errors), of [names in C++](#names-in-c) for other modules, and of",
+        "[differences from PyTensor](#differences-from-pytensor). In the tables, `bt` is the namespace `bitale`; `bitale/bitale.hpp` declares the",
+        "functions that have no header next to their name. `tools/api_doc.py` writes this page.",
         "",
         *(f"- [{section.title}](#{anchor(section.title)})" for section in SECTIONS),
         "- [Other modules](#other-modules)",
@@ -237,15 +296,21 @@ def page() -> str:
     lines += [
         "## Names in C++",
         "",
-        "Functions have the same names in the C++ headers; keywords and names of the standard library end in _ there. These have no counterpart:",
+        *other_modules_in_cpp(),
         "",
-        "| names | why |",
+        "### Functions without a counterpart in C++",
+        "",
+        "| Python | instead |",
         "|---|---|",
     ]
-    for why in cpp.reasons.values():
+    for why in dict.fromkeys(cpp.reasons.values()):
         lines.append(
-            f"| {', '.join(f'`{name}`' for name in cpp.missing() if cpp.reason(name) == why)} | {why} |"
+            f"| {', '.join(f'`{name}`' for name in without_counterpart() if cpp.reason(name) == why)} | {why} |"
         )
+    lines += ["", "### Functions without a name in Python", "", "| C++ | in Python |", "|---|---|"]
+    for why in dict.fromkeys(cpp.only_in_cpp.values()):
+        names = [name for name in cpp.only_declared() if cpp.first_of(cpp.only_in_cpp, name) == why]
+        lines.append(f"| {', '.join(f'`bt::{name}`' for name in names)} | {why} |")
     lines += differences()
     return "\n".join(lines) + "\n"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from pages import ROOT
 
 sys.path[:0] = [str(ROOT / "tests")]
-from api.cpp import renamed
+from api.cpp import counterpart, namespaces, partial
 
 
 def reference(folder: Path) -> dict[str, str]:
-    """Writes folder/cpp; the page and anchor of each function of namespace bitale, and nothing where there is no Doxygen."""
+    """Writes folder/cpp; the page and anchor of each function below namespace bitale, and nothing where there is no Doxygen."""
     if shutil.which("doxygen") is None:
         print(
             "Doxygen is not installed (./dev setup docs): the site has no C++ reference",
@@ -33,17 +33,20 @@ def reference(folder: Path) -> dict[str, str]:
 def _places(tags: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for compound in ElementTree.parse(tags).getroot().iter("compound"):
-        if compound.get("kind") == "namespace" and compound.findtext("name") == "bitale":
+        namespace = compound.findtext("name") or ""
+        if compound.get("kind") == "namespace" and namespace.partition("::")[0] == "bitale":
             for member in compound.iter("member"):
                 name, page, anchor = (
                     member.findtext(key) or "" for key in ("name", "anchorfile", "anchor")
                 )
                 if member.get("kind") == "function" and page:
-                    found.setdefault(name, f"cpp/{page}#{anchor}")
+                    found.setdefault(f"{namespace}::{name}", f"cpp/{page}#{anchor}")
     return found
 
 
-def place(found: dict[str, str], name: str) -> tuple[str, str] | None:
+def place(found: dict[str, str], module: str, name: str) -> tuple[str, str] | None:
     """The name in C++ of a function in Python, and its place."""
-    theirs = renamed.get(name, name)
-    return (f"bitale::{theirs}", found[theirs]) if theirs in found else None
+    below = module.removeprefix("bitale").removeprefix(".")
+    other = counterpart(below, name) if below in {*namespaces, *partial} else None
+    theirs = f"bitale::{other}"
+    return (theirs, found[theirs]) if theirs in found else None

@@ -180,9 +180,7 @@ class Reference:
                 row["PyTensor"] = f"pytensor.tensor.{theirs}"
             if numpy := name_in_numpy(entry):
                 row["NumPy" if numpy.startswith("numpy") else "SciPy"] = numpy
-        if entry.page.startswith("bitale.tensor.") and (
-            found := cpp.place(self.in_cpp, entry.page.rpartition(".")[2])
-        ):
+        if found := cpp.place(self.in_cpp, entry.module, entry.page.rpartition(".")[2]):
             row["C++"] = f"`{found[0]} <../../{found[1]}>`__"
         if not row:
             return ""

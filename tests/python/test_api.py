@@ -1,5 +1,5 @@
-"""Every public name of PyTensor exists with its arguments, except for those listed in tests/api/known.py; and the C++ headers declare
-the functions of bitale.tensor, except for those listed in tests/api/cpp.py."""
+"""Every public name of PyTensor exists with its arguments, except for those listed in tests/api/known.py; and the functions of Python
+and of the C++ headers are the same, except for those listed in tests/api/cpp.py."""
 
 import importlib
 import pathlib
@@ -131,24 +131,75 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from api import cpp
 
 
+def test_declarations_are_read_from_the_headers():
+    """Functions, types and templates, also those that macros declare, with the first header that has them."""
+    expected = {
+        "exp": "ops/ops.hpp",
+        "dmatrix": "ops/ops.hpp",
+        "wtensor4": "ops/constructors.hpp",
+        "lvectors": "ops/constructors.hpp",
+        "multiply": "ops/names.hpp",
+        "vectorize": "ops/vectorize.hpp",
+        "scan": "ops/scan.hpp",
+        "value_and_grad": "autodiff/tree.hpp",
+        "matrix_as": "core/eigen.hpp",
+        "Array": "core/array.hpp",
+        "stats::poisson_logpmf": "stats/densities.hpp",
+        "xtensor::random::normal": "xtensor/random.hpp",
+        "fourier::rfft": "ops/fourier.hpp",
+    }
+    assert {name: cpp.declared().get(name) for name in expected} == expected
+    assert "Array" not in cpp.declared_functions() and "exp" in cpp.declared_functions()
+    assert not [name for name in cpp.declared() if "operator" in name or "BITALE" in name]
+    assert "autodiff/tree.hpp" not in cpp.included() and "ops/known.hpp" in cpp.included()
+
+
 def test_functions_are_declared_in_cpp():
-    assert {
-        "exp",
-        "dmatrix",
-        "wtensor4",
-        "lvectors",
-        "cov",
-        "svd",
-        "grad",
-        "multiply",
-        "vectorize",
-    } <= cpp.declared()
     assert [name for name in cpp.missing() if cpp.reason(name) is None] == []
+    assert [name for name in cpp.renamed.values() if name not in cpp.declared()] == []
 
 
-def test_every_reason_applies_to_a_missing_name():
-    found = {cpp.reason(name) for name in cpp.missing()}
+def test_functions_of_cpp_are_in_python():
+    """A function of a header that Python has under another name, or has not, is in tests/api/cpp.py."""
+    only = cpp.only_declared()
+    assert [name for name in only if cpp.first_of(cpp.only_in_cpp, name) is None] == []
+    unused = set(cpp.only_in_cpp.values()) - {cpp.first_of(cpp.only_in_cpp, name) for name in only}
+    assert unused == set()
+
+
+def test_every_reason_and_other_name_applies_to_a_function():
+    found = {cpp.reason(name) for name in api_doc.without_counterpart()}
     assert [why for why in cpp.reasons.values() if why not in found] == []
+    used = set(cpp.counterparts().values())
+    assert [name for name in cpp.renamed.values() if name not in used] == []
+
+
+def test_the_page_has_both_names_of_each_function():
+    """Next to each other: in the row of the function, or in that of its module and header."""
+    page = (root / "docs" / "api.md").read_text()
+    rows = page.splitlines()
+    names = page.partition("\n## Names in C++\n")[2].partition("\n## ")[0].splitlines()
+    listed = {(section.module, name) for section in api_doc.SECTIONS for name in section.names}
+    assert {("", "value_and_grad"), ("", "function"), ("tensor", "std")} <= listed
+    assert {("stats", "normal_logpdf"), ("sparse", "dot")} <= cpp.counterparts().keys() - listed
+    lacking = []
+    for (module, name), other in cpp.counterparts().items():
+        namespace, _, own = f"bt::{other}".rpartition("::")
+        if (module, name) in listed:
+            found = any(row.startswith(f"| `{name}(") and f" `bt::{other}`" in row for row in rows)
+        elif re.fullmatch(known.constructors, name):
+            continue
+        else:
+            in_list = f"| `{f'bitale.{module}'.rstrip('.')}` | `{namespace}` | `bitale/{cpp.declared()[other]}` |"
+            in_row = f"`bitale.{cpp.full_name(module, name)}`"
+            found = any(
+                (row.startswith(in_list) and f"`{own}`" in row)
+                or (in_row in row and f"| `bt::{other}` |" in row)
+                for row in names
+            )
+        if not found:
+            lacking.append((module, name, other))
+    assert lacking == [] and len(cpp.counterparts()) > 1100
 
 
 def test_functions_of_the_standard_are_declared_in_cpp():
