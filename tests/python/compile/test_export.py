@@ -25,13 +25,30 @@ VALUE_AND_GRAD = ctypes.CFUNCTYPE(
 )
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("cc", "c++", "cmake", "make"))), reason="no C compiler or CMake"
+)
 def test_page(tmp_path, monkeypatch):
+    """In the order of the page: Python runs here, programs are written to files, and commands run in a shell and end with the
+    output that is shown. C that is not a program is in the exported header."""
     pytest.importorskip("scipy")
     monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.S | re.M):
-        exec(compile(block, str(PAGE), "exec"), names)
+    names, found = {}, set()
+    files = {"c": "main.c", "cpp": "main.cpp", "cmake": "CMakeLists.txt"}
+    block = r"^```(\w+)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?"
+    for language, code, shown in re.findall(block, PAGE.read_text(), re.S | re.M):
+        found.add(language)
+        if language == "python":
+            exec(compile(code, str(PAGE), "exec"), names)
+        elif language == "sh":
+            run = subprocess.run(["sh", "-e"], input=code, capture_output=True, text=True)
+            assert run.returncode == 0, code + run.stderr
+            assert shown and run.stdout.endswith(shown), code + run.stdout
+        elif language == "c" and "int main(" not in code:
+            assert code in Path("exported/distance.h").read_text()
+        else:
+            Path(files[language]).write_text(code)
+    assert found == {"python", "sh", *files}
 
 
 @pytest.mark.skipif(
