@@ -121,15 +121,18 @@ target_link_libraries(pictures_doc PRIVATE bitale)
 add_test(NAME docs.pictures COMMAND pictures_doc ${CMAKE_CURRENT_SOURCE_DIR} --check)
 set_tests_properties(docs.pictures PROPERTIES ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
-# The C++ of the tutorial and of the pages for readers who come from C++ is compiled as one program, which prints what they show.
-file(GLOB tutorial_pages CONFIGURE_DEPENDS docs/tutorial/*.md docs/start/cpp.md docs/cpp_guide.md)
+# The C++ of the tutorial, of the pages about C++, and of pages that end with it is compiled as one program, which prints what they show.
+file(GLOB tutorial_pages CONFIGURE_DEPENDS docs/tutorial/*.md docs/start/cpp.md docs/cpp_*.md)
+foreach(page linkers op_from_graph optimizers pictures profiling)
+  list(APPEND tutorial_pages ${CMAKE_CURRENT_SOURCE_DIR}/docs/${page}.md)
+endforeach()
 set(tutorial_tool ${CMAKE_CURRENT_SOURCE_DIR}/tools/tutorial.py)
 set(tutorial_program ${CMAKE_CURRENT_BINARY_DIR}/generated/tutorial.cpp)
 add_custom_command(OUTPUT ${tutorial_program} COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} generate ${tutorial_program} ${tutorial_pages}
   DEPENDS ${tutorial_tool} ${tutorial_pages} VERBATIM)
 add_executable(tutorial_doc ${tutorial_program})
 bitale_target(tutorial_doc)
-target_include_directories(tutorial_doc PRIVATE src)  # for user-defined ops and rewrites
+target_include_directories(tutorial_doc SYSTEM PRIVATE ${BITALE_EIGEN_INCLUDE_DIR})
 target_link_libraries(tutorial_doc PRIVATE bitale)
 # The pages show Programs for vectors of 256 bits.
 add_test(NAME docs.tutorial COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} cpp $<TARGET_FILE:tutorial_doc> ${tutorial_pages})
