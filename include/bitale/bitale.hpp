@@ -1,7 +1,7 @@
 // The language of expressions, derivatives, functions and their printing. Other subjects are included by themselves:
-// sparse/*.hpp and autodiff/sparse.hpp (sparse matrices), stats/*.hpp (densities), xtensor/*.hpp (dimensions with
-// names), integrate/odeint.hpp, optimizers/*.hpp (steps of gradient descent), ops/fft.hpp (transforms in PyTensor's
-// form), rewriting/rules.hpp (your own rules), core/eigen.hpp and core/dlpack.hpp (memory of other libraries),
+// sparse/*.hpp and autodiff/sparse.hpp (sparse matrices), autodiff/tree.hpp (derivatives of structs), stats/*.hpp
+// (densities), xtensor/*.hpp (names of dimensions), integrate/odeint.hpp, optimizers/*.hpp, ops/fft.hpp (PyTensor's
+// transforms), rewriting/rules.hpp (your own rules), core/eigen.hpp and core/dlpack.hpp (memory of other libraries),
 // compile/debug_mode.hpp, compile/maker.hpp, printing/flame.hpp, and what graphs consist of (graph/*.hpp).
 #pragma once
 
