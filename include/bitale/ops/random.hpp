@@ -2,7 +2,7 @@
 // next state together with the drawn value, so that the graph determines the order of draws:
 //
 //   auto rng = shared_of(random_type(), random_state(42), "rng");
-//   auto [next, x] = random::normal(rng, 0.0, 1.0, {1000});
+//   auto [next, x] = random::normal(rng, 0.0, 1.0, {{1000}});
 //   auto f = function({}, x, {.updates = {{rng, next}}});
 //
 // Draws from the states of NumPy's generators are numpy.random.Generator's, bit for bit; draws from a counter-based
