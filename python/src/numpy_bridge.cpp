@@ -7,6 +7,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -21,26 +22,13 @@ namespace bitale::python {
 
 namespace {
 
+std::array<int, dtype_count> type_numbers;  // NumPy's, by dtype
+
 std::optional<DType> dtype_of_number(int number) {
-  switch (number) {
-    case NPY_BOOL: return DType::Bool;
-    case NPY_BYTE: return DType::Int8;
-    case NPY_SHORT: return DType::Int16;
-    case NPY_INT: return DType::Int32;
-    case NPY_LONG:
-    case NPY_LONGLONG: return DType::Int64;
-    case NPY_UBYTE: return DType::UInt8;
-    case NPY_USHORT: return DType::UInt16;
-    case NPY_UINT: return DType::UInt32;
-    case NPY_ULONG:
-    case NPY_ULONGLONG: return DType::UInt64;
-    case NPY_HALF: return DType::Float16;
-    case NPY_FLOAT: return DType::Float32;
-    case NPY_DOUBLE: return DType::Float64;
-    case NPY_CFLOAT: return DType::Complex64;
-    case NPY_CDOUBLE: return DType::Complex128;
-    default: return {};
-  }
+  if (number == NPY_LONGLONG) number = NPY_LONG;
+  if (number == NPY_ULONGLONG) number = NPY_ULONG;
+  const auto found = std::find(type_numbers.begin(), type_numbers.end(), number);
+  return found == type_numbers.end() ? std::nullopt : std::optional(DType(found - type_numbers.begin()));
 }
 static_assert(sizeof(long) == 8, "NPY_LONG is taken for int64");
 
@@ -141,15 +129,16 @@ void release_capsule(PyObject* capsule) { delete static_cast<Array*>(PyCapsule_G
 
 }  // namespace
 
-int numpy_type_number(DType dtype) {
-  constexpr std::array numbers = {NPY_BOOL, NPY_BYTE,  NPY_SHORT, NPY_INT,   NPY_LONG,   NPY_UBYTE,  NPY_USHORT,
-                                  NPY_UINT, NPY_ULONG, NPY_HALF,  NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
-  static_assert(numbers.size() == std::size_t(dtype_count));
-  return numbers[std::size_t(dtype)];
-}
+int numpy_type_number(DType dtype) { return type_numbers[std::size_t(dtype)]; }
 
 void import_numpy() {
   if (_import_array() < 0) nb::raise_python_error();
+  for (int k = 0; k < dtype_count; ++k) {
+    PyArray_Descr* descr = nullptr;
+    if (!PyArray_DescrConverter(nb::str(dtype_name(DType(k)).data()).ptr(), &descr)) nb::raise_python_error();
+    type_numbers[std::size_t(k)] = descr->type_num;
+    Py_DECREF(descr);
+  }
 }
 
 bool is_ndarray(nb::handle object) { return PyArray_Check(object.ptr()); }

@@ -143,10 +143,6 @@ const std::array<Kind, 10>& kinds() {
   return table;
 }
 
-// PyTensor's prefixes.
-constexpr std::pair<const char*, DType> prefixes[] = {
-    {"b", DType::Int8},    {"w", DType::Int16},   {"i", DType::Int32},     {"l", DType::Int64},
-    {"f", DType::Float32}, {"d", DType::Float64}, {"c", DType::Complex64}, {"z", DType::Complex128}};
 constexpr std::string_view plural_prefixes = "ilfd";
 
 Dims shape_or(const Kind& kind, nb::handle shape) {
@@ -196,14 +192,14 @@ void bind_float_x_kind(nb::module_& m, const Kind& kind) {
           .c_str());
 }
 
-void bind_fixed_kind(nb::module_& m, const Kind& kind, const char* prefix, DType dtype) {
-  const std::string name = std::string(prefix) + kind.name;
+void bind_fixed_kind(nb::module_& m, const Kind& kind, char prefix, DType dtype) {
+  const std::string name = std::string(1, prefix) + kind.name;
   const Type type = tensor_type(dtype, kind.shape);
   m.attr(name.c_str()) = wrap_for_ever(type);
   export_name(m, name.c_str());
   if (plural_prefixes.find(prefix) == std::string_view::npos) return;
   define(
-      m, (std::string(prefix) + kind.plural).c_str(), [type](nb::args names) { return make_several(type, names); },
+      m, (std::string(1, prefix) + kind.plural).c_str(), [type](nb::args names) { return make_several(type, names); },
       cat("Several variables of type ", name, ", by name.\n\n>>> x, y = pt.", prefix, kind.plural,
           "(\"x\", \"y\")\n>>> x.type\n", type->str())
           .c_str());
@@ -386,8 +382,20 @@ void bind_types(nb::module_& m) {
       R"(>>> pt.tensor("x", dtype="float32", shape=(None, 3)).type
 TensorType(float32, shape=(None, 3)))");
   for (auto& kind : kinds()) bind_float_x_kind(m, kind);
-  for (auto& [prefix, dtype] : prefixes)
-    for (auto& kind : kinds()) bind_fixed_kind(m, kind, prefix, dtype);
+  for (int k = 0; k < dtype_count; ++k)
+    if (const char prefix = dtype_records[k].prefix)
+      for (auto& kind : kinds()) bind_fixed_kind(m, kind, prefix, DType(k));
+  m.def(
+      "dtype_names",
+      [](const std::string& kinds) {
+        nb::list names;
+        for (auto& record : dtype_records)
+          if (kinds.find("biufc"[int(record.kind)]) != kinds.npos) names.append(std::string(record.name));
+        return nb::tuple(names);
+      },
+      "kinds"_a = "biufc", nb::sig("def dtype_names(kinds: str = 'biufc') -> tuple[str, ...]"),
+      "The dtypes of some of NumPy's kinds: bool (b), signed and unsigned integers (i, u), floats (f), complex numbers "
+      "(c).");
 }
 
 }  // namespace bitale::python

@@ -25,7 +25,7 @@ Tolerances tolerances(const VerifyGradOptions& options, bool single) {
 }
 
 void require_digits(DType dtype, std::string_view what) {
-  if (dtype == DType::Float16)
+  if (is_storage_format(dtype))
     throw TypeError(cat("verify_grad: ", what,
                         " is of dtype float16, which is too inaccurate for finite differences; cast to "
                         "float32 or float64"));

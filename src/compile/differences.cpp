@@ -89,18 +89,22 @@ Dims position_of(std::int64_t index, const Dims& shape) {
 bool values_agree(const Array& before, const Array& after, const Allowance& allowance) {
   if (before.dtype() != after.dtype() || !(before.shape() == after.shape())) return false;
   if (is_complex(before.dtype())) return values_agree(before.as_pairs(), after.as_pairs(), allowance);
-  if (before.dtype() == DType::Float64) return agree<double>(before, after, Agreement(wide, allowance));
-  if (before.dtype() == DType::Float16) return agree<Half>(before, after, Agreement(coarse, allowance));
-  if (before.dtype() == DType::Float32) return agree<float>(before, after, Agreement(narrow, allowance));
-  return allowance.special || identical(before, after);
+  return visit_dtype(before.dtype(), [&]<class T>() {
+    if constexpr (!is_float_type<T>)
+      return allowance.special || identical(before, after);
+    else
+      return agree<T>(before, after, Agreement(is_half<T> ? coarse : sizeof(T) == 4 ? narrow : wide, allowance));
+  });
 }
 
 bool all_finite(const Array& value) {
   if (is_complex(value.dtype())) return all_finite(value.as_pairs());
-  if (value.dtype() == DType::Float64) return finite<double>(value);
-  if (value.dtype() == DType::Float16) return finite<Half>(value);
-  if (value.dtype() == DType::Float32) return finite<float>(value);
-  return true;
+  return visit_dtype(value.dtype(), [&]<class T>() {
+    if constexpr (is_float_type<T>)
+      return finite<T>(value);
+    else
+      return true;
+  });
 }
 
 std::string difference_text(const Array& a, const Array& b) {

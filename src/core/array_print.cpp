@@ -56,13 +56,14 @@ Parts split(std::string_view text) {
   return parts;
 }
 
-// The number with the fewest digits that reads back as the same float16.
-double shortest(Half value) {
-  for (int digits = 1; digits < std::numeric_limits<Half>::max_digits10; ++digits) {
+// The number with the fewest digits that reads back as the same float of 16 bits.
+template <class T>
+double shortest(T value) {
+  for (int digits = 1; digits < std::numeric_limits<T>::max_digits10; ++digits) {
     char buffer[32];
     std::snprintf(buffer, sizeof buffer, "%.*e", digits - 1, double(value));
     const double read = std::strtod(buffer, nullptr);
-    if (Half(read).bits() == value.bits()) return read;
+    if (T(read).bits() == value.bits()) return read;
   }
   return value;
 }
@@ -313,10 +314,14 @@ std::string complex_text(const Array& array) {
 // A single number as Python prints it.
 std::string scalar_text(const Array& array) {
   if (is_complex(array.dtype())) return complex_text(array);
-  if (array.dtype() == DType::Float64) return number_text(array.item());
-  if (array.dtype() == DType::Float32) return narrow_float_text(*array.data_as<float>(), 1e6);
-  if (array.dtype() == DType::Float16) return narrow_float_text(shortest(*array.data_as<Half>()), 1e3);
-  return nested_text(array, " ", 0, line_width);
+  return visit_dtype(array.dtype(), [&]<class T>() {
+    if constexpr (!is_float_type<T>)
+      return nested_text(array, " ", 0, line_width);
+    else if constexpr (std::is_same_v<T, double>)
+      return number_text(array.item());
+    else
+      return narrow_float_text(number_at<T>(static_cast<const char*>(array.data())), is_half<T> ? 1e3 : 1e6);
+  });
 }
 
 }  // namespace

@@ -5,23 +5,8 @@
 #include "bitale/core/text.hpp"
 
 namespace bitale::dlpack {
-namespace {
 
-// DLDataTypeCode by kind, with the bits of the dtype: kDLInt 0, kDLUInt 1, kDLFloat 2, kDLComplex 5, kDLBool 6.
-constexpr std::uint8_t code_of_kind(DTypeKind kind) {
-  switch (kind) {
-    case DTypeKind::Bool: return 6;
-    case DTypeKind::Int: return 0;
-    case DTypeKind::UInt: return 1;
-    case DTypeKind::Complex: return 5;
-    case DTypeKind::Float: break;
-  }
-  return 2;
-}
-
-}  // namespace
-
-Code code_of(DType dtype) { return {code_of_kind(kind(dtype)), std::uint8_t(8 * itemsize(dtype))}; }
+Code code_of(DType dtype) { return {dtype_record(dtype).dlpack, std::uint8_t(8 * itemsize(dtype))}; }
 
 DType dtype_of_code(int code, int bits, int lanes) {
   for (int i = 0; lanes == 1 && i < dtype_count; ++i)

@@ -58,7 +58,7 @@ Array TensorType::filter(const Array& value, Strict strict, Downcast downcast) c
 
 bool TensorType::values_eq_approx(const Array& a, const Array& b) const {
   if (is_discrete(a.dtype()) || is_discrete(b.dtype())) return identical(a, b);
-  if (a.dtype() == DType::Float16 || b.dtype() == DType::Float16) return allclose(a, b, 1e-2, 1e-3);
+  if (is_storage_format(a.dtype()) || is_storage_format(b.dtype())) return allclose(a, b, 1e-2, 1e-3);
   const auto is_narrow = [](const Array& x) { return component_dtype(x.dtype()) == DType::Float32; };
   const bool narrow = is_narrow(a) || is_narrow(b);
   return narrow ? allclose(a, b, 1e-4, 1e-5) : allclose(a, b, 1e-5, 1e-8);

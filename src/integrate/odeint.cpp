@@ -25,7 +25,7 @@ namespace {
 
 Variable as_state(const Variable& y0) {
   if (!as_tensor(y0.type())) throw TypeError(cat("odeint: y0: expected a tensor, got ", y0.type()->str()));
-  if (is_complex(y0.dtype()) || y0.dtype() == DType::Float16)
+  if (is_complex(y0.dtype()) || is_storage_format(y0.dtype()))
     throw NotImplementedError(cat("odeint: y0 has the dtype ", dtype_name(y0.dtype()), ": expected float32 or float64",
                                   is_complex(y0.dtype()) ? "; solve for the real and the imaginary part" : ""));
   return is_discrete(y0.dtype()) || is_literal(y0) ? cast(y0, config::float_x()) : y0;

@@ -27,7 +27,7 @@ double magnitude(std::span<const Array> values) {
 bool agree_by_default(const NodeStep& step, const Array& first, const Array& second) {
   if (is_discrete(first.dtype())) return identical(first.contiguous(), second.contiguous());
   const DType dtype = component_dtype(first.dtype());
-  const double tolerance = dtype == DType::Float16 ? 1e-2 : dtype == DType::Float32 ? 1e-4 : 1e-9;
+  const double tolerance = is_storage_format(dtype) ? 1e-2 : dtype == DType::Float32 ? 1e-4 : 1e-9;
   return allclose(second, first, tolerance, tolerance * magnitude(step.inputs));
 }
 

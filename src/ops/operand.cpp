@@ -38,8 +38,7 @@ Variable Operand::number(std::uint64_t value) {
 }
 
 Variable Operand::number(double value) {
-  if (config::float_x() == DType::Float16) return constant(Array(value).astype(DType::Float16));
-  if (config::float_x() == DType::Float32) return constant(Array(float(value)));
+  if (const DType dtype = config::float_x(); dtype != DType::Float64) return constant(Array(value).astype(dtype));
   return is_exact_in_float32(value) ? literal(Array(float(value))) : literal(Array(value));
 }
 

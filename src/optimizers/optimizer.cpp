@@ -22,8 +22,6 @@ std::map<std::string_view, RuleRecord>& table() {
   return all;
 }
 
-DType computing(DType dtype) { return dtype == DType::Float16 ? DType::Float32 : dtype; }
-
 // The name of the optimiser itself, by which errors and nodes name a chain.
 const char* name_of(const std::vector<Optimizer::Part>& parts) {
   const auto found = std::ranges::find(parts, Role::optimizer, [](auto& part) { return part.rule->role; });
@@ -61,7 +59,7 @@ void require_shared(const char* name, const Variables& parameters) {
 
 // What is used with a parameter, in the dtype of its computation.
 Variable fitting(const char* name, const char* kind, std::size_t k, const Variable& given, const Variable& parameter) {
-  const DType dtype = computing(parameter.dtype());
+  const DType dtype = computing_dtype(parameter.dtype());
   if (const TensorType* tensor = as_tensor(given.type()); !tensor || is_complex(tensor->dtype))
     throw TypeError(cat(described(name, kind, k, given), ": expected a real tensor, got ", given.type()->str()));
   if (given.ndim() != parameter.ndim())
@@ -151,7 +149,7 @@ std::vector<Array> Optimizer::initial_slots(const Array& parameter) const {
   if (!is_float(parameter.dtype()))
     throw TypeError(
         cat(name_of(*parts_), ": expected a parameter of a float dtype, got one of ", dtype_name(parameter.dtype())));
-  const DType dtype = computing(parameter.dtype());
+  const DType dtype = computing_dtype(parameter.dtype());
   std::vector<Array> out;
   for (const Part& part : *parts_) {
     for (const SlotRecord& slot : part.rule->slots) {
@@ -185,7 +183,7 @@ State Optimizer::init(const Variables& parameters, Source where) const {
     for (const SlotRecord& slot : part.rule->slots) {
       Variables& each = out.slots.emplace_back();
       for (const Variable& parameter : parameters) {
-        const DType dtype = computing(parameter.dtype());
+        const DType dtype = computing_dtype(parameter.dtype());
         each.push_back(
             slot.start == Start::parameter ? tensor_copy(cast(parameter, dtype))
             : slot.start == Start::setting
@@ -218,7 +216,7 @@ std::pair<Variables, State> Optimizer::update(const Variables& gradients, const 
 
   Variables values, changes;
   for (std::size_t k = 0; k < count; ++k) {
-    values.push_back(cast(parameters[k], computing(parameters[k].dtype())));
+    values.push_back(cast(parameters[k], computing_dtype(parameters[k].dtype())));
     changes.push_back(fitting(name, "gradient", k, gradients[k], parameters[k]));
   }
   State next;

@@ -8,6 +8,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/interpret.hpp"
 
 namespace bitale::program {
 
@@ -210,11 +211,7 @@ Expr ExprPool::integer(std::int64_t value, DType dtype) {
 }
 
 Expr ExprPool::number(double value, DType dtype) {
-  if (dtype == DType::Float64) return make(Code::constant, dtype, {}, std::bit_cast<std::int64_t>(value));
-  if (dtype == DType::Float32)
-    return make(Code::constant, dtype, {}, std::int64_t(std::bit_cast<std::uint32_t>(float(value))));
-  if (dtype == DType::Float16) return make(Code::constant, dtype, {}, Half(value).bits());
-  return integer(std::int64_t(value), dtype);
+  return is_float(dtype) ? make(Code::constant, dtype, {}, to_bits(value, dtype)) : integer(std::int64_t(value), dtype);
 }
 
 void ExprPool::annotate_call(Expr value, std::string_view function, std::span<const Expr> arguments) {
@@ -454,10 +451,8 @@ std::string constant_text(Expr expr) {
   const std::int64_t bits = expr.payload();
   switch (expr.dtype()) {
     case DType::Float64: return number_text(std::bit_cast<double>(bits));
-    case DType::Float32: return number_text(std::bit_cast<float>(std::uint32_t(bits)));
-    case DType::Float16: return number_text(float(Half::from_bits(std::uint16_t(bits))));
     case DType::Bool: return bits ? "true" : "false";
-    default: return std::to_string(bits);
+    default: return is_float(expr.dtype()) ? number_text(float(from_bits(bits, expr.dtype()))) : std::to_string(bits);
   }
 }
 

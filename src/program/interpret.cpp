@@ -19,7 +19,7 @@ T value_of(std::int64_t bits) {
   else if constexpr (std::is_same_v<T, float>)
     return std::bit_cast<float>(std::uint32_t(bits));
   else if constexpr (is_half<T>)
-    return Half::from_bits(std::uint16_t(bits));
+    return T::from_bits(std::uint16_t(bits));
   else if constexpr (std::is_same_v<T, bool>)
     return bits != 0;
   else
@@ -227,7 +227,7 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
   return visit_dtype(operation.argument_dtype, [&]<class T>() -> std::int64_t {
     const Code code = operation.code;
     if constexpr (is_half<T>)
-      refuse(code, DType::Float16);  // expressions convert to float32 and back by integer arithmetic
+      refuse(code, operation.argument_dtype);  // converted to float32 and back by integer arithmetic
     else {
       const T x = value_of<T>(a);
       if (code == Code::cast) return visit_dtype(operation.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });

@@ -52,18 +52,17 @@ class Verifier {
     return program_.buffers[std::size_t(id)];
   }
 
-  // float16 is a storage format: only its bits may be used.
+  // Of a format of memory, only the bits may be used.
   void check_format(Expr expr) const {
-    const auto is_format = [](DType dtype) { return computing_dtype(dtype) != dtype; };
     const bool moves = expr.code() == Code::constant || expr.code() == Code::var || expr.code() == Code::load ||
                        expr.code() == Code::select || expr.code() == Code::bitcast || expr.code() == Code::call;
     if (moves) return;
-    bool used = is_format(expr.dtype());
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) used |= is_format(expr.argument(i).dtype());
+    bool used = is_storage_format(expr.dtype());
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) used |= is_storage_format(expr.argument(i).dtype());
     if (used) fail(cat(code_name(expr.code()), " of a dtype that is a format of memory only"));
   }
   void check_format(DType combined) const {
-    if (computing_dtype(combined) != combined)
+    if (is_storage_format(combined))
       fail(cat("values of ", dtype_name(combined), " are combined, which is a format of memory only"));
   }
 

@@ -64,16 +64,7 @@ bool can_hold(const Dims& value, const Dims& like) {
 
 }  // namespace
 
-bool is_among(DType dtype, std::uint32_t dtypes) {
-  switch (kind(dtype)) {
-    case DTypeKind::Bool: return dtypes & bools;
-    case DTypeKind::Int: return dtypes & signed_ints;
-    case DTypeKind::UInt: return dtypes & unsigned_ints;
-    case DTypeKind::Float: return dtypes & floats;
-    case DTypeKind::Complex: return dtypes & complexes;
-  }
-  return false;
-}
+bool is_among(DType dtype, std::uint32_t dtypes) { return dtypes >> unsigned(kind(dtype)) & 1; }
 
 std::optional<double> scalar_constant(const Variable& variable) { return known_number(variable); }
 

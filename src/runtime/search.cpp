@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "bitale/runtime/functions.hpp"
-#include "runtime/c_type.hpp"
 
 namespace bitale::runtime {
 
@@ -29,12 +28,12 @@ void search_all(std::int64_t length, std::int64_t count, bool right, const T* x,
 }  // namespace bitale::runtime
 
 extern "C" {
-#define X(suffix, T)                                                                                                 \
+#define X(id, name, suffix, T, ...)                                                                                  \
   void bt_searchsorted_##suffix(std::int64_t length, std::int64_t count, std::int64_t right, const T* x, const T* v, \
                                 std::int64_t* to) noexcept {                                                         \
     bitale::runtime::search_all(length, count, right != 0, x, v, to);                                                \
   }
-BITALE_SORTED_TYPES(X)
+BITALE_SORTED_DTYPES(X)
 #undef X
 }
 
@@ -66,13 +65,13 @@ RuntimeFunction search_row(std::string_view name, F* function, std::string_view 
   RuntimeFunction out = runtime_function(name, function, "length count right x v to");
   out.c_text = search_c;
   out.with = {{"$S", suffix},
-              {"$T", c_type<T>()},
+              {"$T", dtype_record(dtype_of<T>::value).c},
               {"$L", std::is_floating_point_v<T> ? "a < b || (a == a && b != b)" : "a < b"}};
   return out;
 }
 
-#define X(suffix, T) search_row<T>("bt_searchsorted_" #suffix, bt_searchsorted_##suffix, #suffix),
-const RegisterFunctions search_functions{BITALE_SORTED_TYPES(X)};
+#define X(id, name, suffix, T, ...) search_row<T>("bt_searchsorted_" #suffix, bt_searchsorted_##suffix, #suffix),
+const RegisterFunctions search_functions{BITALE_SORTED_DTYPES(X)};
 #undef X
 
 }  // namespace

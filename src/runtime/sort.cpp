@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "bitale/runtime/functions.hpp"
-#include "runtime/c_type.hpp"
 
 namespace bitale::runtime {
 
@@ -171,14 +170,14 @@ void argsort_rows(std::int64_t rows, std::int64_t length, const T* from, std::in
 }  // namespace bitale::runtime
 
 extern "C" {
-#define X(suffix, T)                                                                                           \
+#define X(id, name, suffix, T, ...)                                                                            \
   void bt_sort_##suffix(std::int64_t rows, std::int64_t length, const T* from, T* to) noexcept {               \
     bitale::runtime::sort_rows(rows, length, from, to);                                                        \
   }                                                                                                            \
   void bt_argsort_##suffix(std::int64_t rows, std::int64_t length, const T* from, std::int64_t* to) noexcept { \
     bitale::runtime::argsort_rows(rows, length, from, to);                                                     \
   }
-BITALE_SORTED_TYPES(X)
+BITALE_SORTED_DTYPES(X)
 #undef X
 }
 
@@ -254,17 +253,17 @@ RuntimeFunction sort_row(std::string_view name, F* function, std::string_view su
   RuntimeFunction out = runtime_function(name, function, "rows length from to");
   out.c_text = text;
   out.with = {{"$S", suffix},
-              {"$T", c_type<T>()},
+              {"$T", dtype_record(dtype_of<T>::value).c},
               {"$L", real ? "a < b || (a == a && b != b) || (a == b && signbit(a) && !signbit(b))" : "a < b"},
               {"$A", real ? "a < b || (a == a && b != b)" : "a < b"},
               {"$B", real ? "b < a || (b == b && a != a)" : "b < a"}};
   return out;
 }
 
-#define X(suffix, T)                                                  \
+#define X(id, name, suffix, T, ...)                                   \
   sort_row<T>("bt_sort_" #suffix, bt_sort_##suffix, #suffix, sort_c), \
       sort_row<T>("bt_argsort_" #suffix, bt_argsort_##suffix, #suffix, argsort_c),
-const RegisterFunctions sort_functions{BITALE_SORTED_TYPES(X)};
+const RegisterFunctions sort_functions{BITALE_SORTED_DTYPES(X)};
 #undef X
 
 }  // namespace

@@ -5,20 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 
-// The element types of rows: suffix, type.
-// clang-format off
-#define BITALE_SORTED_TYPES(X)                                                                                    \
-  X(bool, bool) X(i8, std::int8_t) X(i16, std::int16_t) X(i32, std::int32_t) X(i64, std::int64_t)                 \
-  X(u8, std::uint8_t) X(u16, std::uint16_t) X(u32, std::uint32_t) X(u64, std::uint64_t) X(f32, float) X(f64, double)
-// clang-format on
+#include "bitale/core/dtype.hpp"
+
+// The element types of rows.
+#define BITALE_SORTED_DTYPES(X) BITALE_DISCRETE_DTYPES(X) BITALE_FLOAT_DTYPES(X)
 
 extern "C" {
 // bt_sort_f64(rows, length, from, to): each row of `to` is that row of `from`, ascending; -0 before +0.
 // bt_argsort_f64(rows, length, from, to): where the elements of each sorted row were; equal ones keep their order.
-#define X(suffix, T)                                                                            \
+#define X(id, name, suffix, T, ...)                                                             \
   void bt_sort_##suffix(std::int64_t rows, std::int64_t length, const T* from, T* to) noexcept; \
   void bt_argsort_##suffix(std::int64_t rows, std::int64_t length, const T* from, std::int64_t* to) noexcept;
-BITALE_SORTED_TYPES(X)
+BITALE_SORTED_DTYPES(X)
 #undef X
 }
 

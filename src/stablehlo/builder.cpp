@@ -97,11 +97,7 @@ DType complex_of(DType real) { return real == DType::Float32 ? DType::Complex64 
 
 }  // namespace
 
-std::string element_text(DType dtype) {
-  constexpr std::string_view names[] = {"i1",   "i8",   "i16", "i32", "i64", "ui8",          "ui16",
-                                        "ui32", "ui64", "f16", "f32", "f64", "complex<f32>", "complex<f64>"};
-  return std::string(names[int(dtype)]);
-}
+std::string element_text(DType dtype) { return std::string(dtype_record(dtype).stablehlo); }
 
 std::string tensor_text(DType dtype, const Dims& lengths) {
   std::string text = "tensor<";

@@ -72,10 +72,6 @@ LaneFunction lane_function(std::string_view name) {
   return drawn ? drawn : special_function(name);
 }
 
-DType unsigned_of_size(DType dtype) {
-  return itemsize(dtype) == 8 ? DType::UInt64 : itemsize(dtype) == 4 ? DType::UInt32 : DType::UInt16;
-}
-
 // Adding this constant to a float rounds it to an integer, which the lowest bits of the sum are
 // (program/math/core.hpp).
 bool is_shifter(Expr expr) {
@@ -208,7 +204,7 @@ TensorValue Builder::lower_node(Expr expr, std::span<const TensorValue> argument
     case Code::min: return select_of(compare("LT", arguments[0], arguments[1]), arguments[0], arguments[1]);
     case Code::max: return select_of(compare("GT", arguments[0], arguments[1]), arguments[0], arguments[1]);
     case Code::copysign: {
-      const DType bits = unsigned_of_size(dtype);
+      const DType bits = dtype_of_size(DTypeKind::UInt, itemsize(dtype));
       const std::uint64_t sign = std::uint64_t(1) << (8 * itemsize(dtype) - 1);
       const TensorValue mask = visit_dtype(bits, [&]<class T>() {
         const T element = T(sign);

@@ -28,7 +28,7 @@ Variable is_no_count(const Variable& x, double low) {
 
 Variable misses_unit_sum(const Operand& given, const Variable& shares) {
   const auto epsilon_of = [](DType dtype) {
-    return dtype == DType::Float16 ? 0x1p-10 : dtype == DType::Float32 ? 0x1p-23 : 0x1p-52;
+    return visit_dtype(dtype, []<class T>() { return double(std::numeric_limits<T>::epsilon()); });
   };
   const double epsilon = std::max(epsilon_of(given.dtype()), epsilon_of(shares.dtype()));
   const Variable terms = cast(length_of(shares, shares.ndim() - 1), shares.dtype());

@@ -28,7 +28,7 @@ Variable density(const char* who, Formula formula, const Operand& x, const More&
   const LocationScope here(x.where);
   const CallScope call(who);
   std::array values{x.variable, parameters.variable...};
-  const DType out = common_dtype(values), compute = out == DType::Float16 ? DType::Float32 : out;
+  const DType out = common_dtype(values), compute = computing_dtype(out);
   for (Variable& each : values) each = cast(each, compute);
   return cast(std::apply(formula, values), out);
 }

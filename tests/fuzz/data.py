@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-dtypes = [
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-]
+from bitale.tensor.basic import discrete_dtypes, float_dtypes
+
+dtypes = [*discrete_dtypes, *float_dtypes]
 
 
 def special_values(dtype: np.dtype) -> list:

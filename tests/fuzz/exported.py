@@ -16,12 +16,10 @@ import numpy as np
 from .case import Case, build
 from .compare import Ensemble
 from .configurations import Configuration
+from .data import dtypes
 
-_scalars = {
-    "bool": ctypes.c_uint8, "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
-    "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16, "uint32": ctypes.c_uint32, "uint64": ctypes.c_uint64,
-    "float16": ctypes.c_uint16, "float32": ctypes.c_float, "float64": ctypes.c_double,
-}  # fmt: skip
+_bits = {"bool": "uint8", "float16": "uint16"}
+_scalars = {name: np.ctypeslib.as_ctypes_type(_bits.get(name, name)) for name in dtypes}
 
 
 class Exported(Configuration):

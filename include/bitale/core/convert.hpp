@@ -25,7 +25,7 @@ template <Element To, Element From>
 constexpr To convert_element(From value) {
   if constexpr (std::is_same_v<To, bool>) {
     return value != From(0);
-  } else if constexpr (is_half<From> && !is_half<To>) {
+  } else if constexpr (is_half<From> && !std::is_same_v<From, To>) {
     return convert_element<To>(float(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     constexpr From two_63 = From(9223372036854775808.0);

@@ -23,6 +23,13 @@ Variables each_named(const Make& make, const std::vector<std::string>& names) {
   return out;
 }
 
+// The dtype of the constructors that begin with a letter.
+consteval DType dtype_of_prefix(char letter) {
+  int k = 0;
+  while (dtype_records[k].prefix != letter) ++k;
+  return DType(k);
+}
+
 // clang-format off
 #define BITALE_RANKS(X, ...)                                                                                         \
   X(scalar, scalars, __VA_ARGS__) X(vector, vectors, __VA_ARGS__) X(matrix, matrices, __VA_ARGS__)                   \
@@ -36,16 +43,16 @@ Variables each_named(const Make& make, const std::vector<std::string>& names) {
   X(tensor7, tensor7s, __VA_ARGS__)
 // clang-format on
 
-#define BITALE_DECLARE(kind, kinds, prefix, dtype) \
-  inline Variable prefix##kind(std::string name = {}) { return kind(std::move(name), dtype); }
-BITALE_RANKS(BITALE_DECLARE, b, DType::Int8)
-BITALE_RANKS(BITALE_DECLARE, w, DType::Int16)
-BITALE_RANKS(BITALE_DECLARE, i, DType::Int32)
-BITALE_RANKS(BITALE_DECLARE, c, DType::Complex64)
-BITALE_RANKS(BITALE_DECLARE, z, DType::Complex128)
-BITALE_OTHER_RANKS(BITALE_DECLARE, l, DType::Int64)
-BITALE_OTHER_RANKS(BITALE_DECLARE, f, DType::Float32)
-BITALE_OTHER_RANKS(BITALE_DECLARE, d, DType::Float64)
+#define BITALE_DECLARE(kind, kinds, prefix) \
+  inline Variable prefix##kind(std::string name = {}) { return kind(std::move(name), dtype_of_prefix(*#prefix)); }
+BITALE_RANKS(BITALE_DECLARE, b)
+BITALE_RANKS(BITALE_DECLARE, w)
+BITALE_RANKS(BITALE_DECLARE, i)
+BITALE_RANKS(BITALE_DECLARE, c)
+BITALE_RANKS(BITALE_DECLARE, z)
+BITALE_OTHER_RANKS(BITALE_DECLARE, l)
+BITALE_OTHER_RANKS(BITALE_DECLARE, f)
+BITALE_OTHER_RANKS(BITALE_DECLARE, d)
 #undef BITALE_DECLARE
 
 #define BITALE_DECLARE(kind, kinds, prefix, ...)                                          \

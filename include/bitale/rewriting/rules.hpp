@@ -37,7 +37,7 @@ inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsaf
                                   structural = "structural";  // does not improve stability: grad skips it
 
 // ---- dtypes ---------------------------------------------------------------------------------------------------------
-enum DTypes : std::uint32_t {
+enum DTypes : std::uint32_t {  // a bit for each DTypeKind
   bools = 1,
   signed_ints = 2,
   unsigned_ints = 4,

@@ -11,6 +11,7 @@ import numpy as np
 import bitale as bt
 import bitale.tensor as pt
 from bitale.array_api._eager import Array, standard
+from bitale.tensor._standard import DTYPES
 
 bool = np.dtype("bool")
 int8, int16, int32, int64 = (np.dtype(f"int{n}") for n in (8, 16, 32, 64))
@@ -27,24 +28,7 @@ _kinds = {
     "complex floating": "c",
     "numeric": "iufc",
 }
-_names = {
-    each.name
-    for each in (
-        bool,
-        int8,
-        int16,
-        int32,
-        int64,
-        uint8,
-        uint16,
-        uint32,
-        uint64,
-        float32,
-        float64,
-        complex64,
-        complex128,
-    )
-}
+_names = frozenset(DTYPES)
 _python = (builtins.bool, int, float, complex)
 
 

@@ -13,12 +13,10 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 import bitale.tensor as pt
+from bitale._core import dtype_names
 from bitale.sparse.type import is_scipy
 
-_DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-    "float16 float32 float64 complex64 complex128".split()
-)
+_DTYPES = frozenset(dtype_names())
 
 
 def is_labelled(type_: Any) -> bool:

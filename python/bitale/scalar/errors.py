@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bitale._core import dtype_names
 from bitale.configuration import config
 
 __all__ = [
@@ -60,8 +61,7 @@ class NumpyAutocaster:
         return np.asarray(x).astype(self.dtypes[-1])
 
 
-autocast_int = NumpyAutocaster(("int8", "int16", "int32", "int64"))
-autocast_float = NumpyAutocaster(("float16", "float32", "float64"))
+autocast_int, autocast_float = NumpyAutocaster(dtype_names("i")), NumpyAutocaster(dtype_names("f"))
 
 
 def mod_check(x: Any, y: Any) -> Any:

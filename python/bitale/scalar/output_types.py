@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from bitale._core import TensorType
 
 __all__ = [
@@ -102,9 +104,6 @@ def same_out_nocomplex(type: Any) -> list[TensorType]:
     return [type]
 
 
-_narrow = ("bool", "int8", "uint8", "int16", "uint16")
-
-
 def upgrade_to_float(*types: Any) -> list[TensorType]:
     """The float type of arithmetic on them: float32 for up to 16 bits of integers, float64 for more.
 
@@ -116,7 +115,7 @@ def upgrade_to_float(*types: Any) -> list[TensorType]:
     def up(type: Any) -> Any:
         if type.dtype.startswith(("float", "complex")):
             return type
-        return TensorType("float32" if type.dtype in _narrow else "float64", ())
+        return TensorType(np.promote_types(type.dtype, "float32"), ())
 
     return upcast_out(*(up(each) for each in types))
 
@@ -147,7 +146,7 @@ def float_out(*types: Any) -> list[TensorType]:
 
 def real_out(type: Any) -> list[TensorType]:
     """The type of the real part."""
-    return _of({"complex64": "float32", "complex128": "float64"}.get(type.dtype, type.dtype))
+    return _of(np.zeros((), type.dtype).real.dtype.name)
 
 
 class specific_out:

@@ -23,25 +23,14 @@ def get_scalar_type(dtype: typing.Any, cache: typing.Any = None) -> TensorType:
     return TensorType(dtype, ())
 
 
-def _types(*dtypes: str) -> tuple[TensorType, ...]:
-    made = []
-    for dtype in dtypes:
-        try:
-            made.append(TensorType(dtype, ()))
-        except (TypeError, ValueError, NotImplementedError):
-            continue  # a dtype that does not exist
-    return tuple(made)
+def _types(kinds: str) -> tuple[TensorType, ...]:
+    return tuple(TensorType(dtype, ()) for dtype in _core.dtype_names(kinds))
 
 
-_integers = tuple(f"int{bits}" for bits in (8, 16, 32, 64))
-int_types = _types(*_integers)
-uint_types = _types(*("u" + dtype for dtype in _integers))
-float_types = _types("float16", "float32", "float64")
-complex_types = _types("complex64", "complex128")
-integer_types = int_types + uint_types
-discrete_types = (*_types("bool"), *integer_types)
-continuous_types = float_types + complex_types
-all_types = discrete_types + continuous_types
+int_types, uint_types, float_types, complex_types = map(_types, "iufc")
+integer_types, discrete_types, continuous_types, all_types = map(
+    _types, ("iu", "biu", "fc", "biufc")
+)
 _by_dtype = {type_.dtype: type_ for type_ in all_types}
 
 
@@ -55,9 +44,8 @@ def _maker(dtype: str | None) -> typing.Callable[..., typing.Any]:
 
 
 ints, floats = _maker("int64"), _maker(None)
-if complex_types:
-    complexs = complexs128 = _maker("complex128")
-    complexs64 = _maker("complex64")
+complexs = complexs128 = _maker("complex128")
+complexs64 = _maker("complex64")
 
 
 # ---- conversion -----------------------------------------------------------------------------------------------------

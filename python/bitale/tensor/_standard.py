@@ -6,23 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import as_tensor_variable, astype, constant
+from bitale._core import as_tensor_variable, astype, constant, dtype_names
 
-DTYPES = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-)
+DTYPES = tuple(name for name in dtype_names() if name != "float16")
 
 
 def dtype(name: str) -> np.dtype[Any]:

@@ -17,6 +17,7 @@ from bitale._core import (
     arange,
     as_tensor_variable,
     constant,
+    dtype_names,
     inc_subtensor,
     mul,
     set_subtensor,
@@ -86,14 +87,10 @@ DenseTensorType, DenseTensorVariable, DenseTensorConstant = (
     TensorConstant,
 )
 
-int_dtypes = ("int8", "int16", "int32", "int64")
-uint_dtypes = ("uint8", "uint16", "uint32", "uint64")
-float_dtypes = ("float16", "float32", "float64")
-complex_dtypes = ("complex64", "complex128")
-integer_dtypes = int_dtypes + uint_dtypes
-discrete_dtypes = ("bool", *integer_dtypes)
-continuous_dtypes = float_dtypes + complex_dtypes
-all_dtypes = discrete_dtypes + continuous_dtypes
+int_dtypes, uint_dtypes, float_dtypes, complex_dtypes = map(dtype_names, "iufc")
+integer_dtypes, discrete_dtypes, continuous_dtypes, all_dtypes = map(
+    dtype_names, ("iu", "biu", "fc", "biufc")
+)
 
 
 def ix_(*args: Operand) -> tuple[TensorVariable, ...]:

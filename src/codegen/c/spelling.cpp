@@ -12,25 +12,12 @@
 
 namespace bitale::codegen::c {
 
-std::string_view value_type(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return "bool";
-    case DType::Int8: return "int8_t";
-    case DType::Int16: return "int16_t";
-    case DType::Int32: return "int32_t";
-    case DType::Int64: return "int64_t";
-    case DType::UInt8: return "uint8_t";
-    case DType::UInt16: return "uint16_t";
-    case DType::UInt32: return "uint32_t";
-    case DType::UInt64: return "uint64_t";
-    case DType::Float16: return "uint16_t";  // a storage format: nothing is computed in it
-    case DType::Float32: return "float";
-    case DType::Float64: return "double";
-    default: throw NotImplementedError(cat("C code for ", dtype_name(dtype)));
-  }
-}
+std::string_view value_type(DType dtype) { return dtype == DType::Bool ? "bool" : element_type(dtype); }
 
-std::string_view element_type(DType dtype) { return dtype == DType::Bool ? "uint8_t" : value_type(dtype); }
+std::string_view element_type(DType dtype) {
+  const std::string_view name = dtype_record(dtype).c;
+  return name.empty() ? throw NotImplementedError(cat("C code for ", dtype_name(dtype))) : name;
+}
 
 std::string_view unsigned_type(DType dtype) { return itemsize(dtype) == 8 ? "uint64_t" : "uint32_t"; }
 

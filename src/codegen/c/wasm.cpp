@@ -114,22 +114,12 @@ std::string wasm_module(const std::string& name, const ExportedText& text) {
 
 namespace {
 
-// The class of JavaScript's typed arrays for elements of this dtype.
-std::string_view array_class(DType dtype) {
-  switch (dtype) {
-    case DType::Bool:
-    case DType::UInt8: return "Uint8Array";
-    case DType::Int8: return "Int8Array";
-    case DType::Int16: return "Int16Array";
-    case DType::UInt16:
-    case DType::Float16: return "Uint16Array";  // bits of float16
-    case DType::Int32: return "Int32Array";
-    case DType::UInt32: return "Uint32Array";
-    case DType::Int64: return "BigInt64Array";
-    case DType::UInt64: return "BigUint64Array";
-    case DType::Float32: return "Float32Array";
-    default: return "Float64Array";
-  }
+// The class of JavaScript's typed arrays for elements of this dtype; of a format of memory, their bits.
+std::string array_class(DType dtype) {
+  const bool is_number = is_float(dtype) && !is_storage_format(dtype),
+             is_big = is_integer(dtype) && itemsize(dtype) == 8;
+  const std::string_view kind = is_number ? "Float" : is_signed_int(dtype) ? "Int" : "Uint";
+  return cat(is_big ? "Big" : "", kind, 8 * itemsize(dtype), "Array");
 }
 
 std::string_view number_type(DType dtype) {

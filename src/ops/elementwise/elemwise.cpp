@@ -173,9 +173,8 @@ ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
   if (is_complex(types.compute) && scalar.complex->result != ComplexImplementation::Result::complex)
     types.out =
         scalar.complex->result == ComplexImplementation::Result::real ? component_dtype(types.compute) : DType::Bool;
-  // float16 is computed in float32, except for conversions to float16.
-  const auto half = std::size_t(DType::Float16);
-  if (types.compute == DType::Float16 && !scalar.loops.run[half]) types.compute = DType::Float32;
+  // Only conversions to a format of memory are computed in it.
+  if (!scalar.loops.run[std::size_t(types.compute)]) types.compute = computing_dtype(types.compute);
   return types;
 }
 

@@ -30,7 +30,7 @@ struct Promoted {
   Promoted(const Operand& x, const Operand& y) {
     const DType dtypes[] = {as_float(x.variable).dtype(), as_float(y.variable).dtype()};
     out = promote(dtypes);
-    const DType compute = out == DType::Float16 ? DType::Float32 : out;
+    const DType compute = computing_dtype(out);
     const Variables padded = pad_ranks(Variables{cast(x.variable, compute), cast(y.variable, compute)});
     pair = {padded[0], padded[1]};
   }

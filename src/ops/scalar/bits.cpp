@@ -12,7 +12,7 @@ namespace {
 // float16 is computed as float32, whose numbers are closer to each other.
 ScalarTypes computed_as_stored(std::span<const DType> in) {
   const ScalarTypes types = upgrade_to_float(in);
-  if (types.compute == DType::Float16)
+  if (is_storage_format(types.compute))
     throw TypeError("not defined for float16, which is computed as float32: cast an operand to float32");
   return types;
 }

@@ -36,18 +36,9 @@ ScalarOp cast_record(const char* name, const char* title) {
 }
 
 const RegisterScalarOp records[] = {
-    RegisterScalarOp(cast_record<bool>("cast_bool", "Cast{bool}")),
-    RegisterScalarOp(cast_record<std::int8_t>("cast_int8", "Cast{int8}")),
-    RegisterScalarOp(cast_record<std::int16_t>("cast_int16", "Cast{int16}")),
-    RegisterScalarOp(cast_record<std::int32_t>("cast_int32", "Cast{int32}")),
-    RegisterScalarOp(cast_record<std::int64_t>("cast_int64", "Cast{int64}")),
-    RegisterScalarOp(cast_record<std::uint8_t>("cast_uint8", "Cast{uint8}")),
-    RegisterScalarOp(cast_record<std::uint16_t>("cast_uint16", "Cast{uint16}")),
-    RegisterScalarOp(cast_record<std::uint32_t>("cast_uint32", "Cast{uint32}")),
-    RegisterScalarOp(cast_record<std::uint64_t>("cast_uint64", "Cast{uint64}")),
-    RegisterScalarOp(cast_record<Half>("cast_float16", "Cast{float16}")),
-    RegisterScalarOp(cast_record<float>("cast_float32", "Cast{float32}")),
-    RegisterScalarOp(cast_record<double>("cast_float64", "Cast{float64}")),
+#define X(id, name, suffix, T, ...) RegisterScalarOp(cast_record<T>("cast_" #name, "Cast{" #name "}")),
+    BITALE_REAL_DTYPES(X)
+#undef X
 };
 
 }  // namespace

@@ -41,9 +41,9 @@ constexpr Types<A..., B...> operator+(Types<A...>, Types<B...>) {
 }
 
 inline constexpr Types<bool> bool_type;
-inline constexpr Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                       std::uint32_t, std::uint64_t>
-    integer_types;
+#define X(id, name, suffix, T, ...) +Types<T>()
+inline constexpr auto integer_types = Types<>() BITALE_INTEGER_DTYPES(X);
+#undef X
 inline constexpr Types<float, double> float_types;
 inline constexpr auto discrete_types = bool_type + integer_types;
 inline constexpr auto number_types = integer_types + float_types;

@@ -95,7 +95,7 @@ std::vector<Sample> scan_samples() {
     for (std::int64_t steps : {0, 1, 5})
       out.push_back({node,
                      {sample_values(made_of, {steps, 2}).astype(dtype), sample_values(made_of, {2}, 1).astype(dtype)},
-                     dtype == DType::Float16 ? 2e-3 : 1e-6});
+                     is_storage_format(dtype) ? 2e-3 : 1e-6});
   }
   // Two states that shift by one step each, as taps do, a state that no step reads, and one that never changes.
   {

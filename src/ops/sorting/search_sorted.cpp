@@ -15,12 +15,12 @@ namespace {
 
 template <class T>
 void search(std::int64_t length, std::int64_t count, bool right, const T* x, const T* v, std::int64_t* to);
-#define X(suffix, T)                                                                                              \
+#define X(id, name, suffix, T, ...)                                                                               \
   template <>                                                                                                     \
   void search<T>(std::int64_t length, std::int64_t count, bool right, const T* x, const T* v, std::int64_t* to) { \
     bt_searchsorted_##suffix(length, count, right, x, v, to);                                                     \
   }
-BITALE_SORTED_TYPES(X)
+BITALE_SORTED_DTYPES(X)
 #undef X
 
 }  // namespace

@@ -34,7 +34,7 @@ template <class T>
 void sort_rows(Rows rows, const T* from, T* to);
 template <class T>
 void argsort_rows(Rows rows, const T* from, std::int64_t* to);
-#define X(suffix, T)                                                 \
+#define X(id, name, suffix, T, ...)                                  \
   template <>                                                        \
   void sort_rows<T>(Rows rows, const T* from, T* to) {               \
     bt_sort_##suffix(rows.count, rows.length, from, to);             \
@@ -43,7 +43,7 @@ void argsort_rows(Rows rows, const T* from, std::int64_t* to);
   void argsort_rows<T>(Rows rows, const T* from, std::int64_t* to) { \
     bt_argsort_##suffix(rows.count, rows.length, from, to);          \
   }
-BITALE_SORTED_TYPES(X)
+BITALE_SORTED_DTYPES(X)
 #undef X
 
 void emit_rows(Lowering& to, const char* function, DType dtype) {

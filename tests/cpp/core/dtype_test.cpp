@@ -7,6 +7,7 @@
 
 #include "bitale/core/convert.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
 
 using namespace bitale;
 
@@ -63,6 +64,30 @@ TEST_CASE("names") {
   CHECK(itemsize(DType::Complex128) == 16);
   CHECK_THROWS_WITH_AS(parse_dtype("flaot64"), doctest::Contains("did you mean \"float64\"?"), TypeError);
   CHECK_THROWS_WITH_AS(parse_dtype("object"), doctest::Contains("unknown dtype \"object\""), TypeError);
+}
+
+TEST_CASE("rows of the table agree with each other") {
+  constexpr std::string_view names[] = {"bool", "int", "uint", "float", "complex"};
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto& [name, short_name, size, computing, kind, c, stablehlo, dlpack, prefix] = dtype_records[i];
+    CAPTURE(name);
+    const std::string bits = std::to_string(8 * size), start(names[int(kind)]);
+    CHECK(name == (kind == DTypeKind::Bool ? "bool" : start + bits));
+    CHECK(short_name == (kind == DTypeKind::Bool ? "bool" : start[0] + bits));
+    CHECK(dtype_of_size(kind, size) == DType(i));
+    if (is_complex(DType(i))) {
+      CHECK(stablehlo == cat("complex<", dtype_record(component_dtype(DType(i))).stablehlo, ">"));
+      continue;
+    }
+    CHECK(stablehlo == (kind == DTypeKind::Bool ? "i1" : (kind == DTypeKind::UInt ? "ui" : start.substr(0, 1)) + bits));
+    const bool is_stored_by_bits = kind == DTypeKind::Bool || computing != DType(i);
+    CHECK(c == (is_stored_by_bits     ? cat("uint", bits, "_t")
+                : !is_float(DType(i)) ? cat(name, "_t")
+                : size == 4           ? "float"
+                                      : "double"));
+    CHECK(visit_dtype(DType(i), []<class T>() { return dtype_of<T>::value; }) == DType(i));
+  }
+  CHECK_THROWS_AS(dtype_of_size(DTypeKind::Float, 3), InternalError);
 }
 
 TEST_CASE("unsupported dtypes are refused by name") {

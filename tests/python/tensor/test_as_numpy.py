@@ -14,8 +14,9 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.tensor.basic import integer_dtypes
 
-INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+INTEGERS = list(integer_dtypes)
 FLOATS = ["float32", "float64"]
 DTYPES = ["bool", *INTEGERS, *FLOATS]
 SHAPES = {0: [()], 1: [(0,), (1,), (3,)], 2: [(0, 3), (3, 0), (1, 1), (2, 3)], 3: [(2, 1, 3)]}

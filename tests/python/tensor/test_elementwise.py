@@ -11,25 +11,14 @@ import scipy.stats
 import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
+from bitale.tensor.basic import integer_dtypes
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 from oracle import elementwise
 
-DTYPES = [
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float32",
-    "float64",
-]
-INTEGERS = [d for d in DTYPES if "int" in d]
+INTEGERS = list(integer_dtypes)
 FLOATS = ["float32", "float64"]
+DTYPES = ["bool", *INTEGERS, *FLOATS]
 
 # ---- dtype rules -----------------------------------------------------------------------------------------------------
 

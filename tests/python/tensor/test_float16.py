@@ -6,6 +6,7 @@ from scipy import special
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.tensor.basic import all_dtypes
 
 LINKERS = ["jit", "c", "opwise"]
 
@@ -78,18 +79,7 @@ def test_rounding_to_nearest_even_happens_once(mode):
 
 
 def test_promotion_agrees_with_numpy():
-    for other in [
-        "bool",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "int64",
-        "float16",
-        "float32",
-        "float64",
-    ]:
+    for other in all_dtypes:
         out = pt.vector(dtype="float16") + pt.vector(dtype=other)
         assert out.dtype == np.result_type("float16", other)
     x = pt.vector("x", dtype="float16")
