@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -118,6 +120,16 @@ std::vector<std::int64_t> all_positions(const Dim& dim, const Coordinates& wante
   return out;
 }
 
+// The first and the last position of a label that bounds a range. Where labels have no order, as pandas has it, it may
+// repeat if its positions are adjacent.
+std::pair<std::int64_t, std::int64_t> run_of(const Dim& dim, const Coordinates& label) {
+  const std::vector<std::int64_t> found = dim.coordinates()->positions_of(label, 0);
+  if (!found.empty() && found.back() - found.front() + 1 == std::int64_t(found.size()))
+    return {found.front(), found.back()};
+  const std::int64_t at = only_one(dim, label, 0, found);
+  return {at, at};
+}
+
 Slice range(const Dim& dim, const LabelRange& labels) {
   std::optional<std::int64_t> start, stop;
   // With a negative step the first label is at the later end.
@@ -133,8 +145,8 @@ Slice range(const Dim& dim, const LabelRange& labels) {
       if (to) stop = count_of(dim, *to, 0, [](int order) { return order >= 0; });
       break;
     case Coordinates::Order::None:
-      if (from) start = exact(dim, *from, 0);
-      if (to) stop = exact(dim, *to, 0) + 1;
+      if (from) start = run_of(dim, *from).first;
+      if (to) stop = run_of(dim, *to).second + 1;
       break;
   }
   if (is_backward) {

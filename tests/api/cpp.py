@@ -121,7 +121,7 @@ reasons = {
 only_in_cpp = {
     r"(integrate::)?parse_\w+|quantile_method": "an enumeration from its name",
     r"sparse_(jacobian|hessian)|(jacobian|hessian)_pattern": "`jacobian` and `hessian` with `sparse` and `sparsity`",
-    r"structure_of|add_statement|contradicted_fact|common_element|linspace_step|subtensor|each_named": "what other functions of C++ are made of",
+    r"structure_of|add_statement|contradicted_fact|common_element|linspace_step|subtensor|each_named|dtype_of_prefix": "what other functions of C++ are made of",
     r"random::(draw|rows|composed|distribution_names)": "draws by the name of the distribution",
     r"random::(fold|split)": "methods of a stream",
     r"(derivative_override|op_from_graph|apply_op)": "the class OpFromGraph",

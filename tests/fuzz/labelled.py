@@ -33,6 +33,7 @@ BINARY = {
     "arctan2": np.arctan2, "hypot": np.hypot, "logaddexp": np.logaddexp, "eq": np.equal,
 }  # fmt: skip
 SMOOTH_BINARY = ("add", "sub", "mul", "logaddexp")
+STEPS = ("floor", "ceil", "trunc")
 REDUCTIONS = ("sum", "mean", "prod", "max", "min", "var", "std", "any", "all", "argmax")
 ARITY = {
     "where": 3,
@@ -161,6 +162,11 @@ class Generator:
         value = value if value.dtype != bool else value.astype("float64")
         x = x if x.dtype != "bool" else x.astype("float64")
         scaled = px.math.tanh(x), np.tanh(value)
+        whole = np.round(scaled[1].values)
+        if name in STEPS and np.any(
+            np.isclose(scaled[1].values, whole) & (scaled[1].values != whole)
+        ):
+            return None  # rounding decides on which side of the step it is
         return getattr(px.math, name)(scaled[0]), xr.apply_ufunc(UNARY[name], scaled[1])
 
     def binary(self):
@@ -191,6 +197,11 @@ class Generator:
         name = self.pick(SMOOTH_REDUCTIONS if self.is_smooth else REDUCTIONS)
         if name == "argmax":
             dim = self.pick(value.dims)
+            if value.sizes[dim] > 1:
+                rows = np.moveaxis(value.astype(float).values, value.get_axis_num(dim), -1)
+                largest = np.sort(rows)[..., -2:]
+                if np.isclose(largest[..., 0], largest[..., 1]).any():
+                    return None  # rounding decides which of them is the largest
             return x.astype("float64").argmax(dim), value.astype(float).argmax(dim, skipna=False)
         dims = [
             str(each)
@@ -308,7 +319,9 @@ class Generator:
         if which in (1, 3) and not value.indexes[name].is_unique:
             return None  # refused by xarray even where the labels that are asked for are at one position each
         # (With a nan, pandas finds the nearest only where the labels that are asked for are all of the index.)
-        if which != 2 and not value.indexes[name].hasnans and self.rng.random() < 0.5:
+        # (Of bools pandas takes differences, which NumPy refuses.)
+        has_distances = not value.indexes[name].hasnans and value.indexes[name].dtype.kind != "b"
+        if which != 2 and has_distances and self.rng.random() < 0.5:
             options["method"] = self.pick(["nearest", "pad", "ffill", "backfill", "bfill"])
             if self.rng.random() < 0.5 and value.indexes[name].dtype.kind in "if":
                 options["tolerance"] = self.pick([3, 4.5, 30])
@@ -688,6 +701,8 @@ class Generator:
             [str(each) for each in self.rng.permutation(dims)[:2]],
             f"n{next(self.counter)}",
         )
+        if 0 in value.shape:
+            return None  # which xarray does not reshape
         mine, theirs = x.stack({new: names}, create_index=True), value.stack({new: names})
         if self.rng.integers(2):
             label = self.pick(value.indexes[names[0]].tolist())

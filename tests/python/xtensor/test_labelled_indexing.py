@@ -273,6 +273,18 @@ def test_labels_that_repeat_are_all_of_their_positions():
     found = along(["b", "a", "b"]).sel(t="b")
     assert np.asarray(found.eval()).tolist() == [0, 2] and list(found.coords["t"]) == ["b", "b"]
     assert along(["b", "a", "b"]).sel(t="a").dims == ()
+    # A range may begin and end at labels that repeat, if their positions are adjacent.
+    for key, positions in (
+        (slice("b", None), [1, 2, 3]),
+        (slice(None, "b"), [0, 1, 2]),
+        (slice("b", "c"), [1, 2, 3]),
+        (slice("c", "b"), []),
+        (slice("b", None, -1), [2, 1, 0]),
+    ):
+        found = along(["d", "b", "b", "c"]).sel(t=key)
+        assert np.asarray(found.eval()).tolist() == positions
+    with pytest.raises(KeyError, match="2 positions"):
+        along(["b", "a", "b"]).sel(t=slice("b", None))
 
 
 def test_labels_of_any_kind():
