@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections import Counter
 from typing import Any
@@ -125,13 +126,30 @@ NOT_DRAWN = {
 }
 
 
+def _functions() -> list[str]:
+    """Names of the functions of bitale.tensor: "exp", or "linalg.det" for a name in a submodule."""
+    import bitale.tensor as pt
+
+    modules = {"": pt} | {
+        f"{name}.": getattr(pt, name)
+        for name in ("special", "linalg", "fft", "signal", "optimize", "random")
+    }
+    return [
+        prefix + name
+        for prefix, module in modules.items()
+        for name in sorted(getattr(module, "__all__", dir(module)))
+        if name[0] != "_"
+        and callable(getattr(module, name))
+        and not inspect.isclass(getattr(module, name))
+    ]
+
+
 def not_drawn() -> list[str]:
     """The public functions of bitale.tensor whose names occur in no generator."""
     import pathlib
     import re
 
     import bitale.tensor as pt
-    from api import cpp
     from bitale import _core
     from bitale.graph.type import Type
 
@@ -143,7 +161,7 @@ def not_drawn() -> list[str]:
         re.findall(r"(?<=\.)\w+(?=\()|(?<=[\"'])\w+(?=[\"'])", text)
     )
     same: dict[int, list[str]] = {}  # names of one function
-    for name in cpp.functions():
+    for name in _functions():
         value: Any = pt
         for part in name.split("."):
             value = getattr(value, part)
