@@ -22,12 +22,40 @@ namespace {
 constexpr int max_steps = 4000;
 constexpr std::int64_t max_inspected_elements = 10000;
 
-using KnownStructures = std::unordered_map<const VariableNode*, Structure>;
+// Facts by variable. A leaf is held, so that no other variable is made at its address while facts of it are kept; a
+// graph forgets the outputs of a node together with it.
+class KnownStructures {
+ public:
+  bool empty() const { return known_.empty(); }
+  const Structure* find(const Variable& v) const {
+    const auto found = known_.find(v.node());
+    return found == known_.end() ? nullptr : &found->second.facts;
+  }
+  // Those of the variable, nothing at first.
+  Structure& of(const Variable& v) {
+    Entry& entry = known_[v.node()];
+    if (!v.has_owner()) entry.leaf = v;
+    return entry.facts;
+  }
+  void erase(const Variable& v) { known_.erase(v.node()); }
+
+ private:
+  struct Entry {
+    Structure facts;
+    Variable leaf;
+  };
+  std::unordered_map<const VariableNode*, Entry> known_;
+};
+
+// Constants of which nothing is looked for. They may be large, and nothing is kept of them.
+bool is_unknown_constant(const Variable& v) {
+  return v.is_constant() &&
+         (!as_tensor(v.type()) || v.ndim() < 2 || v.constant()->size() > max_inspected_elements || is_complex(v.dtype()));
+}
 
 // Facts that the elements show. For a batch: those of all its matrices.
 Structure structure_of_values(const Array& value) {
   const int ndim = value.ndim();
-  if (value.size() > max_inspected_elements || is_complex(value.dtype())) return {};
   const std::int64_t rows = value.shape(ndim - 2), columns = value.shape(ndim - 1), size = rows * columns;
   const Array flat = value.astype(DType::Float64).contiguous();
   bool lower = true, upper = true, symmetric = rows == columns, unit = symmetric, positive = symmetric;
@@ -65,6 +93,7 @@ class StructureSearch {
   // A node is queried; if it needs facts about an input that are not known yet, those are found first, and the node is
   // queried again.
   Structure of(const Variable& variable) {
+    if (is_unknown_constant(variable)) return {};
     Variables waiting{variable};
     int steps = 0;
     while (!waiting.empty()) {
@@ -77,7 +106,7 @@ class StructureSearch {
       missing_.clear();
       const Structure found = derive_structure(v);
       if (missing_.empty()) {
-        known_.emplace(v.node(), found);
+        known_.of(v) = found;
         waiting.pop_back();
       } else {
         waiting.insert(waiting.end(), missing_.begin(), missing_.end());
@@ -88,10 +117,8 @@ class StructureSearch {
 
  private:
   const Structure* find(const Variable& v) const {
-    if (const auto found = known_.find(v.node()); found != known_.end()) return &found->second;
-    if (!base_) return nullptr;
-    const auto found = base_->find(v.node());
-    return found != base_->end() ? &found->second : nullptr;
+    const Structure* found = known_.find(v);
+    return found || !base_ ? found : base_->find(v);
   }
 
   class Inputs final : public InputStructures {
@@ -99,6 +126,7 @@ class StructureSearch {
     Inputs(StructureSearch& search, const Apply& node) : search_(search), node_(node) {}
     Structure of(int input) override {
       const Variable& v = node_.input(input);
+      if (is_unknown_constant(v)) return {};
       if (const Structure* found = search_.find(v)) return *found;
       search_.missing_.push_back(v);
       return {};
@@ -111,12 +139,12 @@ class StructureSearch {
 
   Structure derive_structure(const Variable& v) {
     if (!as_tensor(v.type()) || is_complex(v.dtype())) return {};
-    if (v.is_constant()) return v.ndim() < 2 ? Structure() : structure_of_values(*v.constant());
+    if (v.is_constant()) return structure_of_values(*v.constant());
     Structure out;
     if (const Dims& shape = v.static_shape(); shape.size() >= 2 && shape.back() == 1 && shape[shape.size() - 2] == 1)
       out.add(Fact::Diagonal);  // a single element
     if (stated_)
-      if (const auto found = stated_->find(v.node()); found != stated_->end()) out = found->second;
+      if (const Structure* found = stated_->find(v)) out = *found;
     if (graph_ && graph_->contains(v))
       for (auto& client : graph_->clients(v))
         if (client.node)
@@ -157,20 +185,18 @@ class StructureFeature final : public Feature {
   void on_import(FunctionGraph&, const Apply& node, std::string_view) override { forget_stated_by(node); }
   void on_prune(FunctionGraph&, const Apply& node, std::string_view) override {
     forget_stated_by(node);
-    for (auto& input : node.inputs()) forget_leaf(input);
     for (auto& output : node.outputs()) {
-      known_.erase(output.node());
-      stated_.erase(output.node());
+      known_.erase(output);
+      stated_.erase(output);
     }
   }
   // The replacement of a variable has its value, so the stated facts hold for it, too.
   void on_change_input(FunctionGraph&, const Client& client, const Variable& before, const Variable& after,
                        std::string_view) override {
-    forget_leaf(before);
     if (client.node && !known_.empty()) add_outputs(*client.node, changed_);
-    if (const auto found = stated_.find(before.node()); found != stated_.end()) {
-      const Structure facts = found->second;
-      stated_[after.node()].add(facts);
+    if (const Structure* found = stated_.find(before)) {
+      const Structure facts = *found;
+      stated_.of(after).add(facts);
     }
   }
 
@@ -181,17 +207,13 @@ class StructureFeature final : public Feature {
     return StructureSearch(own, &graph, &stated_, &known_).of(x);
   }
   void add_statement(const Variable& x, const Structure& facts) {
-    stated_[x.node()].add(facts);
+    stated_.of(x).add(facts);
     changed_.push_back(x);
   }
 
  private:
   static void add_outputs(ApplyNode& node, Variables& to) {
     for (auto& output : Apply::of(&node).outputs()) to.push_back(output);
-  }
-  // A leaf that leaves the graph may be freed, and another variable made at its address.
-  void forget_leaf(const Variable& v) {
-    if (!v.has_owner()) known_.erase(v.node());
   }
   void forget_stated_by(const Apply& node) {
     const auto* op = dynamic_cast<const StatesStructure*>(&node.op());
@@ -220,9 +242,9 @@ class StructureFeature final : public Feature {
       Variables next;
       for (const Variable& v : level) {
         if (!seen.insert(v.node()) || !graph.contains(v)) continue;
-        if (const auto found = known_.find(v.node()); found != known_.end()) {
-          out.emplace_back(v, found->second);
-          known_.erase(found);
+        if (const Structure* found = known_.find(v)) {
+          out.emplace_back(v, *found);
+          known_.erase(v);
         }
         for (auto& client : graph.clients(v))
           if (client.node) add_outputs(*client.node, next);

@@ -95,3 +95,22 @@ TEST_CASE("what a node states of its input holds as long as the node is there") 
   add_statement(graph, input, Structure{Fact::Symmetric});
   CHECK(structure_of(graph, of_exp).is(Fact::Symmetric));
 }
+
+TEST_CASE("facts of a leaf that has left the graph are not those of a variable that is made at its address") {
+  const Variable s = scalar("s");
+  const Type type = tensor("a", DType::Float64, {3, 3}).type();
+  for (int k = 0; k < 20; ++k) {
+    Variable a(type, "a");
+    FunctionGraph graph({s}, {s});
+    graph.add_input(a);
+    add_statement(graph, a, Structure{Fact::Symmetric});
+    CHECK(structure_of(graph, a).is(Fact::Symmetric));
+    a = Variable();
+    graph.remove_input(1);
+    Variables others;  // all are held, so that one is where the leaf was unless that is held, too
+    for (int n = 0; n < 50; ++n) {
+      others.emplace_back(type, "b");
+      CHECK(!structure_of(graph, others.back()).is(Fact::Symmetric));
+    }
+  }
+}
