@@ -49,8 +49,8 @@ class KnownStructures {
 
 // Constants of which nothing is looked for. They may be large, and nothing is kept of them.
 bool is_unknown_constant(const Variable& v) {
-  return v.is_constant() &&
-         (!as_tensor(v.type()) || v.ndim() < 2 || v.constant()->size() > max_inspected_elements || is_complex(v.dtype()));
+  return v.is_constant() && (!as_tensor(v.type()) || v.ndim() < 2 || v.constant()->size() > max_inspected_elements ||
+                             is_complex(v.dtype()));
 }
 
 // Facts that the elements show. For a batch: those of all its matrices.
