@@ -53,11 +53,26 @@ struct Known {
     return n() == 1 && is_known(m(), costs::products::longest_of_small) &&
            is_known(k(), costs::products::longest_of_small);
   }
-  bool is_thin() const {
-    return !x_vector && x.dtype() == DType::Float64 && k() >= costs::products::fewest_of_thin &&
-           k() <= costs::products::most_of_thin;
+  bool is_thin() const { return !x_vector && is_thin(k()); }
+  bool is_thin(std::int64_t columns) const {
+    return x.dtype() == DType::Float64 && columns >= costs::products::fewest_of_thin &&
+           columns <= costs::products::most_of_thin;
   }
 };
+
+// Whether the elements of `v` are computed, each by itself, of those of a product of this matrix with a vector.
+bool is_by_product_of(const Variable& matrix, const Variable& v) {
+  Variables open{v};
+  for (std::size_t seen = 0; !open.empty() && seen < costs::products::look_back; ++seen) {
+    const Variable each = open.back();
+    open.pop_back();
+    if (!each.has_owner()) continue;
+    const Apply node = each.owner();
+    if (dynamic_cast<const Dot*>(&node.op()) && node.input(0).same_as(matrix) && node.input(1).ndim() == 1) return true;
+    if (node.op().elementwise()) open.insert(open.end(), node.inputs().begin(), node.inputs().end());
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -79,7 +94,12 @@ void Definitions::contract(const Contraction& product) {
       return is_computed(input) || (!is_repeated && has_few_long_rows(node.input(input)));
     };
     if (x_vector && in_loops(1)) return Form::rows;
-    return y_vector && (in_loops(0) || known.is_thin()) ? Form::elements : Form::library;
+    // A thin matrix is read once where its product with a vector gives the vector of its transpose.
+    const auto reads_rows_again = [&] {
+      if (!y_vector || !known.is_thin(known.m()) || !matrix(0).transposed) return false;
+      return is_by_product_of(node.input(0).owner().input(0), node.input(1));
+    };
+    return y_vector && (in_loops(0) || known.is_thin() || reads_rows_again()) ? Form::elements : Form::library;
   };
   const Expr one = pool().integer(1), k = x.back();
   const Expr m = x_vector ? one : x[batch_axes], n = y_vector ? one : y.back();

@@ -35,6 +35,9 @@ inline constexpr std::int64_t longest_of_small = 8;
 // 195 to 1e6 rows of 2 to 8 columns of float64 take 0.5 to 0.8 of OpenBLAS's time in lanes along the rows; float32
 // takes up to twice as long (league.md: 28 November 2026).
 inline constexpr std::int64_t fewest_of_thin = 2, most_of_thin = 8;
+// Operations between the two products of one matrix that are tried; compile time. A loop for both takes 0.6 to 0.95 of
+// the time, 0.2 to 0.5 if the matrix is stored by columns (thin matrices, performance.md: 30 November 2026).
+inline constexpr std::size_t look_back = 64;
 }  // namespace products
 
 // Which computations share a loop.

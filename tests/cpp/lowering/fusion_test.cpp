@@ -128,6 +128,10 @@ TEST_CASE("statistical models: one pass over the data") {
   auto X = matrix("X"), beta = vector("beta"), target = vector("target");
   const Variable eta = dot(X, beta);
   check({"logistic", with_gradients(sum(target * eta - softplus(eta)), {beta}), {"len("}, {1, 2, 2}});
+  auto thin = tensor("thin", DType::Float64, {unknown_length, 5});
+  const Variable of_thin = dot(thin, beta), standalone = dot(transpose(thin), exp(target));
+  check({"logistic, few columns", with_gradients(sum(target * of_thin - softplus(of_thin)), {beta}), {"len("}, {1}});
+  check({"a sum of few rows", {standalone}, {"len("}, {1, 1, 1}});
 }
 
 TEST_CASE("a small model: a check fixes the length of a vector that is read in parts, and one loop computes all") {
