@@ -6,6 +6,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/interruption.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/linalg/dot.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -14,7 +16,6 @@ namespace {
 
 // A result may have up to this many elements, even if the inputs have fewer.
 constexpr std::int64_t largest_new_constant = 4096;
-
 // The number of elements by the static shape, at most `largest`; 0 if a length is unknown.
 std::int64_t known_size(const Variable& v) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -27,20 +28,44 @@ std::int64_t known_size(const Variable& v) {
   return size;
 }
 
-std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
+// The constant matrix of which the variable is the transpose.
+const Array* transposed_constant(const Variable& v) {
+  const auto* shuffle = op_as<DimShuffle>(v);
+  return shuffle && shuffle->new_order == std::vector<int>{1, 0} ? v.owner().input(0).constant() : nullptr;
+}
+
+// Whether only products with computed factors read this transpose of a constant matrix. They read it from the memory of
+// the matrix: a copy would take as much memory, and as much of the caches, again (performance.md, products with a
+// constant and its transpose). Loops over few long rows gain more from a copy.
+bool is_factor(const FunctionGraph& graph, const Apply& node) {
+  const Array* matrix = transposed_constant(node.output(0));
+  if (!matrix || !uses_blas(matrix->dtype())) return false;
+  const std::int64_t rows = matrix->shape(0), columns = matrix->shape(1);
+  if (are_few_long_rows(rows, columns) || are_few_long_rows(columns, rows)) return false;
+  return std::ranges::all_of(graph.clients(node.output(0)), [](const Client& each) {
+    if (!each.node || !op_as<Dot>(Apply::of(each.node).output(0))) return false;
+    const Variable& other = Apply::of(each.node).input(1 - each.index);
+    return !other.is_constant() && !transposed_constant(other);
+  });
+}
+
+std::optional<Variables> fold(FunctionGraph& graph, const Apply& node) {
+  const bool is_product = op_as<Dot>(node.output(0)) != nullptr;
+  for (auto& input : node.inputs())
+    if (!input.is_constant() && !(is_product && transposed_constant(input))) return std::nullopt;
   std::int64_t given = 0;
+  std::vector<Array> in;
   for (auto& input : node.inputs()) {
-    const Array* value = input.constant();
-    if (!value) return std::nullopt;
-    given += value->size();
+    in.push_back(input.is_constant() ? *input.constant() : transposed_constant(input)->transpose().contiguous());
+    given += in.back().size();
   }
+  if (is_factor(graph, node)) return std::nullopt;
   const Variables outputs = node.outputs();
   auto is_small = [&](const Variable& v) {
     return as_tensor(v.type()) && known_size(v) <= std::max(given, largest_new_constant);
   };
   if (!std::all_of(outputs.begin(), outputs.end(), is_small) || !node.op().may_fold(node)) return std::nullopt;
-  std::vector<Array> in, out(outputs.size());
-  for (auto& input : node.inputs()) in.push_back(*input.constant());
+  std::vector<Array> out(outputs.size());
   copy_destroyed(node, in);
   try {
     evaluate_node(node, in, out);

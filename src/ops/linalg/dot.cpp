@@ -163,11 +163,14 @@ Apply Dot::make_node(std::span<const Variable> inputs) const {
 
 bool uses_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
 
-bool has_few_long_rows(const Variable& x) {
+bool are_few_long_rows(std::int64_t rows, std::int64_t length) {
   constexpr std::int64_t most = 32, shortest = 16;
+  return rows >= 1 && rows <= most && length >= shortest;
+}
+
+bool has_few_long_rows(const Variable& x) {
   if (!x.is_constant() || x.ndim() != 2 || !uses_blas(x.dtype())) return false;
-  const Dims& shape = x.static_shape();
-  return shape[0] >= 1 && shape[0] <= most && shape[1] >= shortest;
+  return are_few_long_rows(x.static_shape()[0], x.static_shape()[1]);
 }
 
 std::vector<Shape> Dot::infer_shape(const Apply&, std::span<const Shape> inputs) const {

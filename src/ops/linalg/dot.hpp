@@ -15,6 +15,7 @@ bool uses_blas(DType dtype);
 // Whether it is a constant matrix of few and long rows, of a dtype that BLAS takes: products of it with vectors are
 // loops, which fuse with others, rather than calls.
 bool has_few_long_rows(const Variable& x);
+bool are_few_long_rows(std::int64_t rows, std::int64_t length);
 
 // Inputs of 1 or 2 dimensions; converted to a common dtype.
 class Dot final : public Op,
