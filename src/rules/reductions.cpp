@@ -132,8 +132,8 @@ bool is_always_finite(const Variable& v) {
          (op && op->name.starts_with("cast") && is_discrete(source.owner().input(0).dtype()));
 }
 
-// The reduction of `count` copies of a value: a multiple, a power, or the value itself. For a count of 0, any is false
-// and all is true; max and min are undefined there, so that they need no case.
+// The reduction of `count` copies of a value: a multiple, a power, or, for extremes of at least one, the value itself.
+// For a count of 0, any is false and all is true.
 Variable repeated_reduction(std::string_view kind, const Variable& value, const Variable& count, DType dtype) {
   if (kind == "sum") {
     const Variable multiple = mul(cast(value, dtype), cast(count, dtype));
@@ -155,6 +155,9 @@ std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
   const AxisList axes = reduced_axes(op, repeated.ndim());
   const Variable value = padded(repeated.owner().input(0), repeated.ndim());
   if (axes.empty() || !all_one(value, axes)) return std::nullopt;
+  const bool is_extreme = op.kind.combiner == program::Combiner::max || op.kind.combiner == program::Combiner::min;
+  const auto is_empty = [&](int axis) { return repeated.static_shape()[std::size_t(axis)] <= 0; };  // or may be
+  if (is_extreme && std::ranges::any_of(axes, is_empty)) return std::nullopt;
   Variable count;
   Variables kept;
   for (int axis = 0; axis < repeated.ndim(); ++axis) {
@@ -424,7 +427,7 @@ void declare_reductions(Rules& rules) {
       })
       .sample([=] { return prod(alloc(number(), {length()})); })
       .sample([=] {
-        return max(alloc(sample_vector(), {length(), length()}), over(0));
+        return max(alloc(sample_vector(), {Operand(3), length()}), over(0));
       })
       .sample([=] { return any(alloc(sample_leaf(DType::Bool, {}), {length()})); })
       .sample([=] { return all(alloc(sample_leaf(DType::Bool, {}), {length()})); })

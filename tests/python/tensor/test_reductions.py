@@ -97,6 +97,15 @@ def test_empty(mode):
         bt.function([x], x.max(), mode=mode)([])
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_repeated_no_times(name, mode):
+    x, n = pt.dscalar("x"), pt.lscalar("n")
+    f = bt.function([x, n], getattr(pt, name)(pt.alloc(x, n)), mode=mode)
+    assert f(3.0, 2) == 3
+    with pytest.raises(ValueError, match="an axis of length 0"):
+        f(3.0, 0)
+
+
 @pytest.mark.parametrize("axis", ["a", 1.5, 3, (0, 0), -4])
 def test_bad_axis(axis):
     with pytest.raises((TypeError, ValueError, IndexError), match="axis|axes"):
