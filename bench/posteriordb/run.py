@@ -108,10 +108,13 @@ def seconds_from_c(repeat: Any, address: Any, first: Any, at: np.ndarray) -> flo
         ):
             raise RuntimeError("the call by address failed")
 
-    calls()
-    begin = time.process_time()
-    calls()
-    count = max(1, min(100, int(0.002 / max(time.process_time() - begin, 1e-9))))
+    # So many that what Python takes for each repetition, five microseconds, does not count.
+    elapsed = 0.0
+    while elapsed < 0.001:
+        begin = time.process_time()
+        calls()
+        elapsed = time.process_time() - begin
+        count *= 1 if elapsed >= 0.001 else 2
     return seconds_of(calls) / count
 
 

@@ -15,6 +15,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/core/warning.hpp"
 #include "codegen/object/bound.hpp"
+#include "compile/function_impl.hpp"
 
 namespace bitale {
 
@@ -26,6 +27,9 @@ struct Context {
   std::size_t input_count;
   bool takes_vector;
   bool grad_first;
+  // Where the type declares the length: code that needs no more than addresses, and that length.
+  const link::DirectCode* code = nullptr;
+  std::size_t length = 0;
   std::shared_ptr<std::atomic<bool>> has_warned = std::make_shared<std::atomic<bool>>(false);
 };
 
@@ -67,12 +71,18 @@ const double* somewhere(const double* x) {
 }
 
 int value_and_grad(std::size_t n, const double* x, double* grad, double* value, const void*, const Context* context) {
+  if (context->code && n == context->length) {
+    void* const memory[] = {const_cast<double*>(x), context->grad_first ? grad : value,
+                            context->grad_first ? value : grad};
+    if (context->code->run_at(memory)) return 0;
+  }
   const bool ok = succeeds(*context, [&] {
     const std::int64_t length = std::int64_t(n);
     const View input{const_cast<double*>(somewhere(x)), &length, &step};
-    const View gradient{const_cast<double*>(somewhere(grad)), &length, &step}, total = scalar_view(value);
-    const std::array<View, 2> outputs =
-        context->grad_first ? std::array<View, 2>{gradient, total} : std::array<View, 2>{total, gradient};
+    // Each is written where it is read: a copy by vector registers would wait for the stores of its parts.
+    std::array<View, 2> outputs;
+    outputs[context->grad_first ? 0 : 1] = {const_cast<double*>(somewhere(grad)), &length, &step};
+    outputs[context->grad_first ? 1 : 0] = scalar_view(value);
     context->function.run_into(std::span(&input, 1), outputs);
   });
   return ok ? 0 : 1;
@@ -175,13 +185,18 @@ Context context_for(const Function& function, const Form& form) {
                         join(got, ", "), ") and gives (", join(gave, ", "), ")"));
   };
   const bool one_vector = inputs.size() == 1 && is_double(inputs[0], 1);
-  Context context{function, inputs.size(), one_vector, false};
+  Context context{.function = function, .input_count = inputs.size(), .takes_vector = one_vector, .grad_first = false};
   if (form.takes == ArgumentForm::vector_with_grad) {
     const bool two = one_vector && outputs.size() == 2;
     context.grad_first = two && is_double(outputs[0], 1);
     if (!two || !is_double(outputs[context.grad_first ? 0 : 1], 1) ||
         !is_double(outputs[context.grad_first ? 1 : 0], 0))
       refuse("one float64 vector with a float64 scalar and a float64 vector as outputs");
+    const link::DirectCode* code = direct_code_of(function);
+    if (code && code->has_known_lengths()) {
+      context.code = code;
+      context.length = std::size_t(inputs[0].static_shape()[0]);
+    }
     return context;
   }
   if (form.takes == ArgumentForm::vector) {

@@ -316,6 +316,8 @@ void Function::Impl::run_some(std::span<const View> values, std::span<const int>
   timed.succeed();
 }
 
+const link::DirectCode* direct_code_of(const Function& function) { return function.impl().direct; }
+
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
   if (direct && !others && direct->run(values, targets)) return;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -43,6 +43,9 @@ struct StateLayout {
   Dims shape, strides;
 };
 
+// The code of a function that direct calls may run; null where there is none.
+const link::DirectCode* direct_code_of(const Function& function);
+
 struct Function::Impl : Compiled {
   explicit Impl(const Compiled& compiled, const Variables& defaults);
 

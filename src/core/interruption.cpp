@@ -20,9 +20,10 @@ std::atomic<InterruptionTest> registered_test{nullptr};
 struct OfThread {
   Clock::time_point next{};  // when to poll the host again
   std::exception_ptr thrown;
-  bool is_off = false;
 };
 thread_local OfThread of_thread;
+// By itself, since the other needs a constructor, which each access would have to look for, in calls by address, too.
+constinit thread_local bool is_off = false;
 
 }  // namespace
 
@@ -37,17 +38,17 @@ bool is_interruption(const std::exception& error) {
 }
 
 void throw_if_interrupted() {
-  OfThread& here = of_thread;
   const InterruptionCheck check = registered_check.load(std::memory_order_relaxed);
-  if (!check || here.is_off) return;
+  if (!check || is_off) return;
+  OfThread& here = of_thread;
   const auto now = Clock::now();
   if (now < here.next) return;
   here.next = now + pause;
   check();
 }
 
-NoInterruption::NoInterruption() : before_(std::exchange(of_thread.is_off, true)) {}
-NoInterruption::~NoInterruption() { of_thread.is_off = before_; }
+NoInterruption::NoInterruption() : is_off_(is_off), before_(std::exchange(is_off_, true)) {}
+NoInterruption::~NoInterruption() { is_off_ = before_; }
 
 bool is_interrupted() noexcept {
   OfThread& here = of_thread;

@@ -64,7 +64,33 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
   if (found != out.inputs_.size() + out.outputs_.size()) return {};
   out.stages_ = !writes_last(program);
   if (out.stages_ && !out.all_known_) return {};
+  if (!out.stages_) out.fix();
   return out;
+}
+
+void DirectCode::fix() {
+  std::vector<Fixed> fixed;
+  std::vector<std::int64_t> shapes, lengths(lengths_.size(), 0);
+  for (const std::vector<Argument>* arguments : {&inputs_, &outputs_})
+    for (const Argument& argument : *arguments) {
+      std::int64_t bytes = argument.itemsize;
+      const std::size_t first = shapes.size();
+      shapes.resize(first + 2 * std::size_t(argument.ndim));
+      for (int axis = argument.ndim; axis-- > 0;) {
+        const std::size_t at = argument.lengths + std::size_t(axis);
+        const Length& known = lengths_[at];
+        const std::int64_t length = known.same_as < 0 ? known.number : lengths_[std::size_t(known.same_as)].number;
+        if (length == unknown_length) return;
+        lengths[at] = length;
+        shapes[first + 2 * std::size_t(axis)] = length;
+        shapes[first + 2 * std::size_t(axis) + 1] = bytes;
+        bytes *= length;
+      }
+      fixed.push_back({argument.buffer, argument.ndim, std::uintptr_t(argument.itemsize - 1), std::uintptr_t(bytes)});
+    }
+  fixed_ = std::move(fixed);
+  fixed_shapes_ = std::move(shapes);
+  fixed_lengths_ = std::move(lengths);
 }
 
 // The buffers as the code sees them.
@@ -137,10 +163,55 @@ BITALE_INLINE std::int64_t DirectCode::known(const Length& length, const Memory&
   return length.same_as < 0 ? length.number : memory.lengths[std::size_t(length.same_as)];
 }
 
+// Small functions of known lengths take as long as these comparisons. They are made in any order, and one branch asks
+// for the result.
+BITALE_INLINE bool DirectCode::run_at(std::span<void* const> addresses, std::int32_t (*poll)(runtime::Frame*)) const {
+  Memory memory;
+  for (const Constant& constant : constants_) memory.data[constant.buffer] = constant.data;
+  for (std::size_t k = 0; k < fixed_lengths_.size(); ++k) memory.lengths[k] = fixed_lengths_[k];
+  bool good = true;
+  const std::size_t count = fixed_.size(), inputs = inputs_.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const Fixed& argument = fixed_[k];
+    const auto begin = reinterpret_cast<std::uintptr_t>(addresses[k]), end = begin + argument.bytes;
+    good &= (begin != 0) & ((begin & argument.misaligned) == 0);
+    memory.data[argument.buffer] = addresses[k];
+    if (k < inputs) continue;
+    for (std::size_t other = 0; other < k; ++other) {
+      const auto begin_of_other = reinterpret_cast<std::uintptr_t>(addresses[other]);
+      good &= (begin >= begin_of_other + fixed_[other].bytes) | (begin_of_other >= end);
+    }
+  }
+  if (!good) return false;
+  Call call(*this, {}, memory);
+  call.frame.poll = poll;
+  return code_->entry()(&call.frame) == 0;
+}
+
+bool DirectCode::run_at(std::span<void* const> addresses) const {
+  return run_at(addresses, [](runtime::Frame*) { return 0; });
+}
+
+bool DirectCode::run_fixed(std::span<const View> inputs, std::span<const View> outputs) const {
+  std::array<void*, max_views> addresses;
+  bool good = true;
+  std::size_t count = 0;
+  const std::int64_t* expected = fixed_shapes_.data();
+  for (const std::span<const View> views : {inputs, outputs})
+    for (const View& view : views) {
+      for (int axis = 0; axis < fixed_[count].ndim; ++axis, expected += 2)
+        good &= (view.shape[axis] == expected[0]) & ((view.strides[axis] == expected[1]) | (expected[0] == 1));
+      addresses[count++] = view.data;
+    }
+  return good && run_at({addresses.data(), count}, runtime::poll);
+}
+
 bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs) const {
+  if (outputs.size() != outputs_.size() || inputs.size() != inputs_.size()) return false;
+  if (!fixed_.empty()) return run_fixed(inputs, outputs);
   Memory memory;
   std::uintptr_t ends[max_views];
-  if (outputs.size() != outputs_.size() || !take_inputs(inputs, memory, ends)) return false;
+  if (!take_inputs(inputs, memory, ends)) return false;
   bool good = true;
   const View *view = outputs.data(), *const last_input = inputs.data() + inputs.size();
   std::uintptr_t* end = ends + inputs.size();

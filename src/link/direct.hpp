@@ -14,6 +14,7 @@
 #include "bitale/graph/function_graph.hpp"
 #include "codegen/code.hpp"
 #include "lowering/lower.hpp"
+#include "runtime/frame.hpp"
 
 namespace bitale::link {
 
@@ -29,6 +30,12 @@ class DirectCode {
   // type or the result; for large results of code that can fail after its first write; and whenever the code fails. The
   // general call then reports the reason.
   bool run(std::span<const View> inputs, std::span<const View> outputs) const;
+
+  // Whether the types declare all lengths, and results are written by the code itself: then a call needs addresses
+  // only.
+  bool has_known_lengths() const { return !fixed_.empty(); }
+  // The same call of such code for C-contiguous memory of these lengths, inputs before outputs. It is not interrupted.
+  bool run_at(std::span<void* const> addresses) const;
 
   // Writes results to the memory that the receiver provides. Returns std::nullopt when the receiver was not asked for
   // memory and the caller must make the general call; otherwise the status that the code returned.
@@ -60,6 +67,9 @@ class DirectCode {
   bool take(const View& view, const Argument& argument, Memory& memory, std::uintptr_t& end, const Fits& fits) const;
   bool take_inputs(std::span<const View> inputs, Memory& memory, std::uintptr_t* ends) const;
   bool run_staged(std::span<const View> outputs, Memory& memory) const;
+  void fix();
+  bool run_fixed(std::span<const View> inputs, std::span<const View> outputs) const;
+  bool run_at(std::span<void* const> addresses, std::int32_t (*poll)(runtime::Frame*)) const;
   std::int64_t known(const Length& length, const Memory& memory) const;
 
   std::shared_ptr<const codegen::MachineCode::Tier> code_;
@@ -70,6 +80,17 @@ class DirectCode {
   std::vector<int> output_of_;   // per buffer
   bool all_known_ = true;        // whether the lengths of all outputs are known
   bool stages_ = false;          // the code can fail after it has written a result
+
+  // The same of functions whose lengths are all known and whose results need no stage: of each input and output its
+  // buffer, the bits that are 0 in an aligned address, and its size; all lengths with strides in bytes, and the frame's
+  // lengths. Empty for others.
+  struct Fixed {
+    std::size_t buffer;
+    int ndim;
+    std::uintptr_t misaligned, bytes;
+  };
+  std::vector<Fixed> fixed_;
+  std::vector<std::int64_t> fixed_shapes_, fixed_lengths_;
 };
 
 }  // namespace bitale::link

@@ -28,6 +28,9 @@ namespace bitale {
 
 struct Profile;
 struct RewriteReport;
+namespace link {
+class DirectCode;
+}
 
 enum class OnUnusedInput { Raise, Warn, Ignore };
 // From the value of the flag of that name: "raise", "warn" or "ignore". ValueError for another text.
@@ -186,6 +189,7 @@ class [[nodiscard]] Function {
   std::string dprint(std::string_view stage = "graph", Provenance provenance = Provenance::No) const;
 
  private:
+  friend const link::DirectCode* direct_code_of(const Function& function);
   struct Impl;
   const Impl& impl() const {
     if (!impl_) [[unlikely]]

@@ -27,6 +27,7 @@ class NoInterruption {
   NoInterruption& operator=(const NoInterruption&) = delete;
 
  private:
+  bool& is_off_;  // of this thread
   bool before_;
 };
 
