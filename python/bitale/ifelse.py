@@ -80,6 +80,8 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
             side if isinstance(side, (list, tuple)) else [side]
             for side in (then_branch, else_branch)
         )
+    if _core.is_registered(condition):  # labelled
+        (condition,), _ = _core.tree_flatten(condition)
     items, outer = _core.tree_flatten(then_branch, _core.is_registered)
     others = outer.flatten_like(else_branch, "ifelse: else_branch")
     if not items and not isinstance(then_branch, dict):

@@ -45,9 +45,9 @@ bool is_leaf_class(PyTypeObject* type) {
   return found != all.classes.end() && !found->second;
 }
 
-// The children and the aux that a class's function gives.
-std::pair<nb::tuple, nb::object> flattened(const TreeClass& cls, nb::handle value) {
-  const nb::object parts = cls.flatten(value);
+// The children and the aux that a class's function gives; `use`: of a part of a loop, or null.
+std::pair<nb::tuple, nb::object> flattened(const TreeClass& cls, nb::handle value, nb::handle use = {}) {
+  const nb::object parts = use.is_valid() && !cls.looped.is_none() ? cls.looped(use, value) : cls.flatten(value);
   if (!PyTuple_Check(parts.ptr()) || nb::len(parts) != 2)
     throw TypeError(
         cat("register_tree: flatten of ", shown(cls.cls), ": expected (children, aux), got ", shown(parts)));
@@ -165,14 +165,26 @@ Tree::Tree() {
   nodes_ = leaf;
 }
 
+struct Tree::Walk {
+  nb::handle is_leaf = {};
+  Stop stop = Stop::AtLeaves;
+  nb::handle use = {};  // of parts of a loop
+};
+
 Tree Tree::of(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop) {
+  return of(value, leaves, Walk{.is_leaf = is_leaf, .stop = stop});
+}
+
+Tree Tree::in_loop(nb::handle value, Leaves& leaves, nb::handle use) { return of(value, leaves, Walk{.use = use}); }
+
+Tree Tree::of(nb::handle value, Leaves& leaves, const Walk& walk) {
   std::vector<Node> out;
   out.reserve(16);
-  add(value, leaves, is_leaf, stop, out);
+  add(value, leaves, walk, out);
   return out.size() == 1 && out[0].kind == Kind::Leaf ? Tree() : Tree(std::move(out));
 }
 
-void Tree::add(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop, std::vector<Node>& out) {
+void Tree::add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<Node>& out) {
   if (is_plain_leaf(value)) {
     out.emplace_back();
     return leaves.add(nb::borrow(value));
@@ -186,13 +198,18 @@ void Tree::add(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop, 
     out[at].data = std::move(data);
     for (nb::handle child : children) {
       ++out[at].arity;
-      add(child, leaves, is_leaf, stop, out);
+      if (child.is(value) && kind == Kind::Registered) {
+        out.emplace_back();
+        leaves.add(nb::borrow(child));
+      } else {
+        add(child, leaves, walk, out);
+      }
     }
     out[at].size = std::uint32_t(out.size() - at);
     out[at].leaves = std::uint32_t(leaves.size() - before);
   };
-  if (is_leaf.is_valid() && !is_leaf.is_none()) {
-    const nb::object answer = is_leaf(value);
+  if (walk.is_leaf.is_valid() && !walk.is_leaf.is_none()) {
+    const nb::object answer = walk.is_leaf(value);
     const int truth = PyObject_IsTrue(answer.ptr());
     if (truth < 0) nb::raise_python_error();
     if (truth) return leaves.add(nb::borrow(value));
@@ -204,8 +221,8 @@ void Tree::add(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop, 
   }
   if (is_variable(value)) return leaves.add(nb::borrow(value));
   if (const TreeClass* cls = tree_class_of(value)) {
-    if (stop == Stop::AtRegistered) return leaves.add(nb::borrow(value));
-    auto [children, aux] = flattened(*cls, value);
+    if (walk.stop == Stop::AtRegistered) return leaves.add(nb::borrow(value));
+    auto [children, aux] = flattened(*cls, value, walk.use);
     out[at].cls = cls;
     return with_children(Kind::Registered, std::move(aux), children);
   }

@@ -32,6 +32,10 @@ struct TreeClass {
   nb::object jacobian;
   // described(aux, value) -> str: what to say of a value that was given, where the call that it was given to fails.
   nb::object described;
+  // looped(use, object) -> (children, aux): as flatten, of a "sequence", a "state" or a "result" of a loop. Elements of
+  // a sequence, states and all values of a result are put together again by this aux. An object that is its own only
+  // child is handled by the builder of loops. Default: the children have a first axis in addition.
+  nb::object looped;
   std::vector<std::string> names;  // of children, for messages; none: their numbers
 };
 
@@ -64,6 +68,8 @@ class Tree {
   // Takes a value apart. `is_leaf`: a callable that says of an object whether it is a leaf though it could be taken
   // apart, or null.
   static Tree of(nb::handle value, Leaves& leaves, nb::handle is_leaf = {}, Stop stop = Stop::AtLeaves);
+  // As a part of a loop: `use` is "sequence", "state" or "result".
+  static Tree in_loop(nb::handle value, Leaves& leaves, nb::handle use);
   static Tree tuple_of(std::span<const Tree> children);
 
   Kind kind() const { return nodes().front().kind; }
@@ -119,7 +125,9 @@ class Tree {
 
   explicit Tree(std::vector<Node> nodes) : nodes_(std::make_shared<const std::vector<Node>>(std::move(nodes))) {}
   const std::vector<Node>& nodes() const { return *nodes_; }
-  static void add(nb::handle value, Leaves& leaves, nb::handle is_leaf, Stop stop, std::vector<Node>& out);
+  struct Walk;  // how a value is taken apart
+  static Tree of(nb::handle value, Leaves& leaves, const Walk& walk);
+  static void add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<Node>& out);
   void leaves_at(std::size_t at, nb::handle value, Leaves& leaves, const Path& path) const;
   [[noreturn]] void refuse_keys(const Node& node, nb::handle given, const Path& path) const;
   std::string step(const Node& node, std::size_t child) const;

@@ -244,17 +244,19 @@ void bind_tree(nb::module_& m) {
   bind_functions(m);
   m.def(
       "register_tree",
-      [](Any cls, Any flatten, Any unflatten, Any like, Any joined, Any jacobian, Any described, Any names) {
-        register_tree_class({cls, flatten, unflatten, like, joined, jacobian, described,
+      [](Any cls, Any flatten, Any unflatten, Any like, Any joined, Any jacobian, Any described, Any looped,
+         Any names) {
+        register_tree_class({cls, flatten, unflatten, like, joined, jacobian, described, looped,
                              nb::cast<std::vector<std::string>>(nb::list(nb::object(names)))});
       },
       "cls"_a, "flatten"_a.none(), "unflatten"_a.none(), nb::kw_only(), "like"_a = nb::none(), "joined"_a = nb::none(),
-      "jacobian"_a = nb::none(), "described"_a = nb::none(), "names"_a = nb::make_tuple(),
+      "jacobian"_a = nb::none(), "described"_a = nb::none(), "looped"_a = nb::none(), "names"_a = nb::make_tuple(),
       nb::sig("def register_tree(cls: type, flatten: collections.abc.Callable[..., typing.Any] | None, unflatten: "
               "collections.abc.Callable[..., typing.Any] | None, *, like: "
               "collections.abc.Callable[..., typing.Any] | None = None, joined: collections.abc.Callable[..., "
               "typing.Any] | None = None, jacobian: collections.abc.Callable[..., typing.Any] | None = None, "
-              "described: collections.abc.Callable[..., typing.Any] | None = None, names: "
+              "described: collections.abc.Callable[..., typing.Any] | None = None, looped: "
+              "collections.abc.Callable[..., typing.Any] | None = None, names: "
               "collections.abc.Iterable[str] = ()) -> None"),
       R"(>>> class Line:
 ...     def __init__(self, slope, start):
@@ -282,6 +284,16 @@ array(7.))");
         "The leaves of the arguments of a call, their structure, and bytes that tell dtypes, ranks and lengths of 1; "
         "None "
         "in place of both where a leaf is a variable.");
+  m.def(
+      "tree_in_loop",
+      [](Any value, const std::string& use) {
+        Leaves leaves;
+        const Tree form = Tree::in_loop(value, leaves, nb::str(use.c_str()));
+        return nb::make_tuple(list_of(leaves), nb::cast(form));
+      },
+      "value"_a.none(), "use"_a,
+      nb::sig("def tree_in_loop(value: typing.Any, use: str) -> tuple[list[typing.Any], TreeStructure]"),
+      "The leaves and the structure of a sequence, a state or a result of a loop, which `use` names.");
   m.def(
       "is_registered", [](Any value) { return tree_class_of(value) != nullptr; }, "value"_a.none(),
       "Whether the object's class is registered.");

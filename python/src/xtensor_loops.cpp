@@ -1,4 +1,4 @@
-// Loops and draws of labelled tensors: what bitale.xtensor.scan makes a loop with, and the distributions of
+// Loops of tensors and labelled tensors: what bitale.scan makes a loop with; and the distributions of
 // bitale.xtensor.random.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -60,9 +60,23 @@ xtensor::ScanStep step_of(const nb::list& outputs, nb::handle until, nb::handle 
   return {std::move(values), until.is_none() ? Variable() : scalar_or_tensor(until), std::move(pairs)};
 }
 
-void bind_labelled_scan(nb::module_& m) {
+// The dimension of the steps where none is given: the first one of the first labelled sequence, or initial values that
+// are along it.
+Dim default_dim(const xtensor::ScanArguments& given) {
+  const auto first_of = [](const AnyTensor& x) {
+    const auto* labelled = std::get_if<XVariable>(&x);
+    return labelled && !labelled->dims().empty() ? std::optional(labelled->dims()[0].name()) : std::nullopt;
+  };
+  for (const xtensor::ScanSequence& each : given.sequences)
+    if (const auto name = first_of(each.input)) return *name;
+  for (const xtensor::ScanInitial& each : given.initial)
+    if (const auto name = first_of(each.value); name && each.taps != std::vector<int>{-1}) return *name;
+  return "step";
+}
+
+void bind_scan_builder(nb::module_& m) {
   using Builder = xtensor::ScanBuilder;
-  nb::class_<Builder>(m, "XTensorScanBuilder", "What bitale.xtensor.scan makes a loop with.")
+  nb::class_<Builder>(m, "ScanBuilder", "What bitale.scan makes a loop with.")
       .def(
           "__init__",
           [](Builder* self, const std::vector<std::pair<Any, std::vector<int>>>& sequences,
@@ -81,10 +95,11 @@ void bind_labelled_scan(nb::module_& m) {
             given.truncate_gradient = truncate_gradient;
             given.strict = strict;
             given.name = name;
-            new (self) Builder(std::move(given), as_dim(dim));
+            const Dim along = dim.is_none() ? default_dim(given) : as_dim(dim);
+            new (self) Builder(std::move(given), along);
           },
           "sequences"_a, "initial"_a, "non_sequences"_a, "n_steps"_a.none(), "go_backwards"_a, "truncate_gradient"_a,
-          "strict"_a, "name"_a, "dim"_a, Caller())
+          "strict"_a, "name"_a, "dim"_a.none() = nb::none(), Caller())
       .def("arguments", [](const Builder& self) { return objects_of(self.arguments()); })
       .def(
           "adapts_to",
@@ -124,7 +139,7 @@ xtensor::random::DrawDims draw_dims(nb::handle core, nb::handle extra, const std
 }  // namespace
 
 void bind_xtensor_loops(nb::module_& m) {
-  bind_labelled_scan(m);
+  bind_scan_builder(m);
   m.def(
       "xtensor_draw",
       [](const std::string& distribution, const nb::callable& function, nb::args parameters, Any core_dims,

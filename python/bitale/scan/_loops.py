@@ -136,17 +136,16 @@ def _own_updates(
 class _Entry:
     """A sequence, a state or a constant of a loop that may be a tree: what a builder of loops gets of it, and the other way."""
 
-    def __init__(self, given: Any, keys: tuple[str, ...] = ()):
+    def __init__(self, given: Any, use: str | None = None, keys: tuple[str, ...] = ()):
         self.options = None
         if keys and isinstance(given, Mapping) and any(key in given for key in keys):
             self.options, given = given, given.get(keys[0])
-        # A list in the place of a tensor is stacked, as everywhere; labelled and sparse values step through no dimension.
-        is_tree = _core.is_tree(given) and (
-            hasattr(given, "_fields") or not isinstance(given, (list, tuple))
-        )
-        is_tree &= not (keys and _core.is_registered(given))
-        leaves, structure = _core.tree_flatten(given) if is_tree else ([given], None)
-        self.structure = structure
+        self.structure = None
+        leaves = [given]
+        if _is_tree(given):
+            leaves, self.structure = (
+                _core.tree_in_loop(given, use) if use else _core.tree_flatten(given)
+            )
         if self.options is not None:
             plain = dict(self.options)
             leaves = [{**plain, keys[0]: leaf} if keys[0] in plain else plain for leaf in leaves]
@@ -156,8 +155,24 @@ class _Entry:
         """The arguments of a step that belong to the entry, in the place of those of its leaves."""
         if self.structure is None:
             return arguments
-        taps = len(arguments) // len(self.leaves)
+        taps = len(arguments) // len(self.leaves) if self.leaves else 1
         return [self.structure.unflatten(arguments[tap::taps]) for tap in range(taps)]
+
+
+def _is_tree(given: Any) -> bool:
+    """Whether it is made of several values; a list in the place of a tensor is stacked, as everywhere."""
+    return _core.is_tree(given) and (
+        hasattr(given, "_fields") or not isinstance(given, (list, tuple))
+    )
+
+
+def sequence_entries(given: Any) -> list[_Entry]:
+    return [_Entry(each, "sequence", ("input", "taps")) for each in as_list(given)]
+
+
+def state_entries(given: Any) -> list[_Entry]:
+    keys = ("initial", "taps", "return_steps", "inplace")
+    return [_Entry(each, "state", keys) for each in as_list(given)]
 
 
 class _Step:
@@ -167,7 +182,7 @@ class _Step:
         self, fn: Callable[..., Any], entries: list[tuple[_Entry, int]], states: list[_Entry]
     ):
         self.fn, self.entries, self.states = fn, entries, states
-        self.forms: list[Any] | None = None  # of the results, if one is a tree
+        self.results: list[Any] | None = None  # if one is a tree
 
     def __call__(self, *given: Any) -> Any:
         own: list[Any] = []
@@ -184,33 +199,61 @@ class _Step:
             x for x in parts if x is not None and not isinstance(x, until) and not _is_updates(x)
         ]
         expected = [state.structure for state in self.states]
-        if not any(expected) and not any(isinstance(x, dict) or hasattr(x, "_fields") for x in own):
+        self.results = None
+        if not any(form is not None for form in expected) and not any(_is_tree(x) for x in own):
             return result
         out: list[Any] = []
-        self.forms = []
+        self.results = []
         for part in parts:
             if not any(part is x for x in own):
                 out.append(part)
                 continue
-            k = len(self.forms)
+            k = len(self.results)
             form = expected[k] if k < len(expected) else None
             if form is None:
-                leaves, form = _core.tree_flatten(part)
+                leaves, form = _core.tree_in_loop(part, "result")
             else:
                 leaves = form.flatten_like(part, f"scan: result {k}")
             out += leaves
-            self.forms.append(form)
+            self.results.append((form, leaves))
         return out
 
-    def packed(self, values: list[Any]) -> list[Any]:
-        """The values of the results, of which some are trees."""
-        if self.forms is None:
+    def packed(self, values: list[Any], are_all: bool = True) -> list[Any]:
+        """The values of the results, of which some are trees: those of all steps, or of one."""
+        if self.results is None:
             return values
         out, at = [], 0
-        for form in self.forms:
-            out.append(form.unflatten(values[at : at + form.num_leaves]))
-            at += form.num_leaves
+        for k, (form, leaves) in enumerate(self.results):
+            if are_all and k < len(self.states) and self.states[k].structure is not None:
+                _, form = _core.tree_in_loop(form.unflatten(leaves), "result")
+            out.append(form.unflatten(values[at : at + len(leaves)]))
+            at += len(leaves)
         return out
+
+
+class _Results:
+    """What a loop gives: the values of each result after each step, the last ones, the number of steps and the updates."""
+
+    def __init__(
+        self,
+        step: _Step,
+        traces: list[Any],
+        finals: list[Any],
+        steps: Variable,
+        updates: SharedUpdates,
+    ):
+        self._step, self._traces, self._finals = step, traces, finals
+        self.steps, self.updates = steps, updates
+
+    def traces(self) -> list[Any]:
+        return self._step.packed(self._traces)
+
+    def finals(self) -> list[Any]:
+        last = [
+            trace[-1] if final is None else final
+            for trace, final in zip(self._traces, self._finals)
+        ]
+        return self._step.packed(last, False)
 
 
 def _loop(
@@ -223,13 +266,9 @@ def _loop(
     truncate_gradient: int = -1,
     strict: bool = False,
     name: str | None = None,
-) -> tuple[list[TensorVariable], list[Any], Variable, SharedUpdates]:
-    """The values of each result after each step, the last ones (None where no later step reads them), the number of steps and the updates."""
-    over = [_Entry(each, ("input", "taps")) for each in as_list(sequences)]
-    states = [
-        _Entry(each, ("initial", "taps", "return_steps", "inplace"))
-        for each in as_list(outputs_info)
-    ]
+    dim: Any = None,
+) -> _Results:
+    over, states = sequence_entries(sequences), state_entries(outputs_info)
     others = [_Entry(each) for each in as_list(non_sequences)]
     of_sequences = [[sequence_and_taps(leaf) for leaf in entry.leaves] for entry in over]
     of_states = [[initial_and_taps(leaf) for leaf in entry.leaves] for entry in states]
@@ -247,18 +286,11 @@ def _loop(
         int(truncate_gradient),
         bool(strict),
         name or "",
+        dim,
     )
-    traces, finals, steps, changed = built(builder, step, name)
-    return step.packed(traces), step.packed(finals), steps, changed
-
-
-def built(
-    builder: Any, fn: Callable[..., Any], name: str | None
-) -> tuple[list[Any], list[Any], Variable, SharedUpdates]:
-    """What a builder of loops makes of a step: the results, the last values, the number of steps and the updates."""
     while True:
         with collect_new_shareds() as created:
-            outputs, condition, updates = _step_parts(fn(*builder.arguments()))
+            outputs, condition, updates = _step_parts(step(*builder.arguments()))
         if not builder.adapts_to(outputs):
             break
     updates += _own_updates(created, outputs, condition, updates)
@@ -271,7 +303,7 @@ def built(
     if name:
         for k, trace in enumerate(traces):
             trace.name = name if len(traces) == 1 else f"{name}[{k}]"
-    return list(traces), list(finals), steps, changed
+    return _Results(step, list(traces), list(finals), steps, changed)
 
 
 def _packed(
@@ -299,8 +331,9 @@ def scan(
     strict: bool = False,
     return_list: bool = False,
     return_updates: bool = True,
+    dim: Any = None,
 ) -> Any:
-    traces, _, _, updates = _loop(
+    found = _loop(
         fn,
         sequences,
         outputs_info,
@@ -310,9 +343,10 @@ def scan(
         truncate_gradient,
         strict,
         name,
+        dim,
     )
-    out = _packed(traces, return_list)
-    return (out, updates) if return_updates else out
+    out = _packed(found.traces(), return_list)
+    return (out, found.updates) if return_updates else out
 
 
 def _answer(outputs: list[TensorVariable], updates: SharedUpdates, return_updates: bool) -> Any:
@@ -329,11 +363,12 @@ def map(
     mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
+    dim: Any = None,
 ) -> Any:
-    traces, _, _, updates = _loop(
-        fn, sequences, None, non_sequences, None, go_backwards, truncate_gradient, False, name
+    found = _loop(
+        fn, sequences, None, non_sequences, None, go_backwards, truncate_gradient, False, name, dim
     )
-    return _answer(traces, updates, return_updates)
+    return _answer(found.traces(), found.updates, return_updates)
 
 
 def reduce(
@@ -345,12 +380,12 @@ def reduce(
     mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
+    dim: Any = None,
 ) -> Any:
-    traces, finals, _, updates = _loop(
-        fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name
+    found = _loop(
+        fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name, dim
     )
-    last = [trace[-1] if final is None else final for trace, final in zip(traces, finals)]
-    return _answer(last, updates, return_updates)
+    return _answer(found.finals(), found.updates, return_updates)
 
 
 def _fold(go_backwards: bool) -> Callable[..., Any]:
@@ -362,9 +397,18 @@ def _fold(go_backwards: bool) -> Callable[..., Any]:
         mode: str | Mode | None = None,
         name: str | None = None,
         return_updates: bool = True,
+        dim: Any = None,
     ) -> Any:
         return reduce(
-            fn, sequences, outputs_info, non_sequences, go_backwards, mode, name, return_updates
+            fn,
+            sequences,
+            outputs_info,
+            non_sequences,
+            go_backwards,
+            mode,
+            name,
+            return_updates,
+            dim,
         )
 
     return fold
@@ -381,12 +425,35 @@ def filter(
     mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
+    dim: Any = None,
 ) -> Any:
-    kept, updates = map(fn, sequences, non_sequences, -1, go_backwards, mode, name)
-    given = [_core.as_tensor_variable(sequence_and_taps(each)[0]) for each in as_list(sequences)]
+    over = as_list(sequences)
+    if any(sequence_and_taps(leaf)[1] != [0] for x in sequence_entries(over) for leaf in x.leaves):
+        raise ValueError("filter: the sequences have taps, which are not supported")
+
+    def step(*given: Any) -> list[Any]:
+        return [_scalar(fn(*given)), *given[: len(over)]]
+
+    found = _loop(step, over, None, non_sequences, None, go_backwards, -1, False, name, dim)
+    kept, *elements = found.traces()
     mask = _core.neq(kept, 0)
-    chosen = [(each[::-1] if go_backwards else each)[mask] for each in given]
-    return _answer(chosen, updates, return_updates)
+    chosen = [
+        _core.tree_map(lambda x: x[mask], each, is_leaf=_core.is_registered) for each in elements
+    ]
+    return _answer(chosen, found.updates, return_updates)
+
+
+def _scalar(condition: Any) -> Any:
+    """A condition, which may be labelled, as a tensor."""
+    leaves, _ = _core.tree_flatten(condition)
+    return _core.as_tensor_variable(leaves[0] if len(leaves) == 1 else condition)
+
+
+def _variables(given: Any) -> Any:
+    """A tensor, or a tree of them, for what a user may give in its place."""
+    if _is_tree(given):
+        return _core.tree_map(_core.as_tensor_variable, given)
+    return _core.as_tensor_variable(given)
 
 
 def fori_loop(
@@ -398,23 +465,21 @@ def fori_loop(
     def step(i: Any, *states: Any) -> list[Any]:
         return [i + 1, *as_list(body(i, *states))]
 
-    _, finals, _, _ = _loop(step, None, [lower, *initial], None, count)
-    return _packed(finals[1:])
+    return _packed(_loop(step, None, [lower, *initial], None, count).finals()[1:])
 
 
 def while_loop(
     condition: Callable[..., Any], body: Callable[..., Any], *initial: TensorLike, max_steps: Length
 ) -> TensorVariable | list[TensorVariable] | None:
     given: list[Any] = list(initial)
-    start = condition(*[_core.as_tensor_variable(each) for each in given])
+    start = _scalar(condition(*[_variables(each) for each in given]))
 
-    def step(*states: Any) -> tuple[list[Any], until]:
-        after = [_core.as_tensor_variable(each) for each in as_list(body(*states))]
-        return after, until(_core.eq(condition(*after), 0))
+    def step(*states: Any) -> list[Any]:
+        after = [_variables(each) for each in as_list(body(*states))]
+        return [*after, until(_core.eq(_scalar(condition(*after)), 0))]
 
     count = _core.switch(start, _core.cast(_core.as_tensor_variable(max_steps), "int64"), 0)
-    _, finals, _, _ = _loop(step, None, given, None, count)
-    return _packed(finals)
+    return _packed(_loop(step, None, given, None, count).finals())
 
 
 def scan_checkpoints(
@@ -428,16 +493,17 @@ def scan_checkpoints(
     padding: bool = True,
     return_updates: bool = True,
 ) -> Any:
-    inputs = [_core.as_tensor_variable(each) for each in as_list(sequences)]
+    over = sequence_entries(sequences)
+    for entry in [*over, *state_entries(outputs_info)]:
+        if entry.options is not None:
+            raise ValueError("scan_checkpoints: taps are not supported")
+        if any(leaf is None for leaf in entry.leaves):
+            raise ValueError("scan_checkpoints: each result needs an initial value")
     initial = [
         _core.constant(each, dtype=config.floatX) if isinstance(each, float) else each
         for each in as_list(outputs_info)
     ]
-    for each in [*initial, *as_list(sequences)]:
-        if isinstance(each, Mapping):
-            raise ValueError("scan_checkpoints: taps are not supported")
-        if each is None:
-            raise ValueError("scan_checkpoints: each result needs an initial value")
+    inputs = [_core.as_tensor_variable(leaf) for entry in over for leaf in entry.leaves]
     if n_steps is None:
         if not inputs:
             raise ValueError("scan_checkpoints: expected a sequence, or n_steps")
@@ -466,24 +532,31 @@ def scan_checkpoints(
         own, states = arguments[: len(stacks)], arguments[len(stacks) :]
 
         def step(number: Any, *given: Any) -> Any:
-            outputs, condition, changes = _step_parts(fn(*given))
+            elements, at = [], 0
+            for entry in over:
+                elements += entry.taken(list(given[at : at + len(entry.leaves)]))
+                at += len(entry.leaves)
+            outputs, condition, changes = _step_parts(fn(*elements, *given[at:]))
             if condition is not None or changes:
                 raise ValueError(
                     "scan_checkpoints: the step returns `until` or updates, which are not supported"
                 )
             if not padding:
                 return outputs
+
             # After the last step, states keep their values.
-            before = given[len(own) : len(own) + len(outputs)]
-            return [_core.switch(number < n_steps, new, old) for new, old in zip(outputs, before)]
+            def kept(new: Any, old: Any) -> Any:
+                return _core.switch(number < n_steps, new, old)
 
-        _, finals, _, _ = _loop(
+            before = given[at : at + len(outputs)]
+            return [_core.tree_map(kept, new, old) for new, old in zip(outputs, before)]
+
+        return _loop(
             step, [first + _core.arange(every), *own], list(states), others, every
-        )
-        return [final for final in finals if final is not None]
+        ).finals()
 
-    traces, _, _, updates = _loop(block, [numbers, *stacks], initial, None, None, name=name)
-    return _answer(traces, updates, return_updates)
+    found = _loop(block, [numbers, *stacks], initial, None, None, name=name)
+    return _answer(found.traces(), found.updates, return_updates)
 
 
 # What bitale.scan calls.

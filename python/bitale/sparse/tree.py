@@ -147,6 +147,11 @@ def _like_variable(form: _Form, other: SparseVariable) -> tuple[Any, ...]:
     matrix = form.matrix
     if matrix.same_pattern(other):
         return (other.data, *list(form.parts.values())[1:])
+    if isinstance(form, _Values):
+        raise ValueError(
+            f"expected the positions of the state {matrix!r}, which a loop keeps, got {other!r}; a state of other "
+            "positions in each step can be dense: A.todense()"
+        )
     if matrix.is_static or matrix.format != other.format:
         what = "positions" if matrix.is_static else "format; A.tocsr() and A.tocsc() convert"
         raise ValueError(f"{matrix!r} and {other!r} don't have the same {what}")
@@ -182,6 +187,35 @@ def _joined(a: SparseVariable, b: SparseVariable) -> tuple[tuple[Any, ...], tupl
     return of_a, of_b, _Chosen(a)
 
 
+class _Values(_Form):
+    """The form of a matrix that keeps its positions from step to step of a loop."""
+
+    def __init__(self, matrix: SparseVariable):
+        super().__init__(matrix)
+        self.parts = {"data": matrix.data}
+
+
+def _looped(use: str, matrix: SparseVariable) -> tuple[tuple[Any, ...], _Form]:
+    if use == "sequence":
+        raise NotImplementedError(
+            f"scan: {matrix!r} is a sequence, but the rows of a sparse matrix have different numbers of elements; "
+            "step through A.todense(), or pass the matrix in non_sequences and step through the numbers of rows"
+        )
+    if use == "result":
+        raise NotImplementedError(
+            f"scan: the matrices {matrix!r} of all steps are not one value: let A.data be the result or the state, of "
+            "which A.with_data(x) makes a matrix. Of a sparse state, reduce, foldl, fori_loop and while_loop return the "
+            "last matrix"
+        )
+    return (matrix.data,), _Values(matrix)
+
+
 _core.register_tree(
-    SparseVariable, _flatten, _unflatten, like=_like, joined=_joined, names=list(_PARTS)
+    SparseVariable,
+    _flatten,
+    _unflatten,
+    like=_like,
+    joined=_joined,
+    looped=_looped,
+    names=list(_PARTS),
 )

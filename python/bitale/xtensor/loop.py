@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bitale import _core
-from bitale.scan._loops import as_list, built, initial_and_taps, sequence_and_taps
+from bitale.scan import _loops
 
 __all__ = ["scan"]
 
@@ -99,17 +98,20 @@ def scan(
     >>> sums.dims, sums.values.eval()[-1]
     (('time', 'unit'), array([ 6., 15.]))
     """
-    builder = _core.XTensorScanBuilder(
-        [sequence_and_taps(each) for each in as_list(sequences)],
-        [initial_and_taps(each) for each in as_list(outputs_info)],
-        as_list(non_sequences),
+    return _loops.scan(
+        fn,
+        sequences,
+        outputs_info,
+        non_sequences,
         n_steps,
-        bool(go_backwards),
-        int(truncate_gradient),
-        bool(strict),
-        name or "",
+        truncate_gradient,
+        go_backwards,
+        mode,
+        name,
+        profile,
+        allow_gc,
+        strict,
+        return_list,
+        return_updates,
         dim,
     )
-    found, _, _, updates = built(builder, fn, name)
-    results: Any = found if return_list or len(found) != 1 else found[0]
-    return (results, updates) if return_updates else results

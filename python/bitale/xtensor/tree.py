@@ -60,10 +60,17 @@ def _flatten(x: XTensorVariable) -> tuple[tuple[Any, ...], _Form]:
     return (x.values,), _Form(x)
 
 
-def _unflatten(form: _Form, children: tuple[Any, ...]) -> Any:
+def _looped(use: str, x: XTensorVariable) -> tuple[tuple[Any, ...], None]:
+    """In a loop it is its own child: the builder of loops steps through a dimension by its name."""
+    return (x,), None
+
+
+def _unflatten(form: _Form | None, children: tuple[Any, ...]) -> Any:
     """A labelled tensor of a variable, xarray's array of values; and the children, if they are of other kinds."""
     values: Any
     (values,) = children
+    if form is None:
+        return values
     is_symbolic = isinstance(values, Variable)
     if is_symbolic:
         # A derivative may be absent, which has no dimensions.
@@ -73,8 +80,10 @@ def _unflatten(form: _Form, children: tuple[Any, ...]) -> Any:
     return data_array(form.x, values) if isinstance(values, (np.ndarray, np.generic)) else children
 
 
-def _like(form: _Form, value: Any) -> tuple[Any, ...]:
+def _like(form: _Form | None, value: Any) -> tuple[Any, ...]:
     """The tensor, or the array, whose axes are in the order of this one's dimensions."""
+    if form is None:
+        return (value,)
     x = form.x
     if isinstance(value, (XTensorVariable, Variable)):
         labelled = as_xtensor(value)
@@ -121,5 +130,6 @@ _core.register_tree(
     like=_like,
     jacobian=_jacobian,
     described=_described,
+    looped=_looped,
     names=["values"],
 )

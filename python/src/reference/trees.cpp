@@ -90,6 +90,7 @@ like (callable): ``like(aux, value) -> children``: those of a value that a call 
 joined (callable): ``joined(object, other) -> (children, other children, aux)``, of two objects between which a condition chooses. By default both have equal data.
 jacobian (callable): ``jacobian(of, by, derivative)``: what becomes of the derivative of an expression by the only child of an object. By default a tensor.
 described (callable): ``described(aux, value) -> str``: a note to errors of calls that were given the value.
+looped (callable): ``looped(use, object) -> (children, aux)``, in place of `flatten` where the object is a ``"sequence"``, a ``"state"`` or a ``"result"`` of a loop. By default children are stepped through along their first axes, and stacked along a new one.
 names (iterable of str): Names of the children, for messages.
 ! TypeError: If `cls` is no class, or a function is missing.
 ! ValueError: If the class is registered already.
