@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -130,7 +129,8 @@ class Jitted:
             ]
             own = [known.index(name) for name in self.static_argnames if name in known]
             self.static_argnums = tuple(sorted({*self.static_argnums, *own}))
-        self._table: OrderedDict[Any, Function] = OrderedDict()
+        self._has_static = bool(self.static_argnums or self.static_argnames)
+        self._table = _core.CallTable()
         self._lock = threading.RLock()  # a function may call itself while it is traced
         self._hits = self._misses = 0
         functools.update_wrapper(self, fun)
@@ -139,7 +139,7 @@ class Jitted:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
         """What is static, and the other arguments."""
-        if not self.static_argnums and not self.static_argnames:
+        if not self._has_static:
             return (), args, kwargs
         static = tuple((k, args[k]) for k in self.static_argnums if k < len(args))
         named = tuple((name, kwargs[name]) for name in self.static_argnames if name in kwargs)
@@ -187,41 +187,43 @@ class Jitted:
             variables, result, mode=self.mode, name=_label(self.fun), on_unused_input="ignore"
         )
 
-    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
-        static, args, kwargs = self._split(args, kwargs)
-        leaves, *key = _core.call_signature(args, kwargs)
-        if key[0] is None:  # variables are among the arguments
-            return None, leaves
-        known = (*key, static)
-        found = self._table.get(known)
-        if found is not None:
-            self._hits += 1
-            return found, leaves
+    def _found(self, static: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The function of such arguments, which are no longer the static ones; None if variables are among them."""
         with self._lock:
-            found = self._table.get(known)
-            if found is None:
-                found = self._compiled(static, args, kwargs)
-                self._misses += 1
-                self._table[known] = found
-                while len(self._table) > self.maxsize:
-                    self._table.popitem(last=False)
-        return found, leaves
+            found = self._table.find(args, kwargs, static)
+            if found is not None:
+                self._hits += 1
+                return found
+            leaves, _ = _core.tree_flatten((args, kwargs))
+            if any(isinstance(leaf, Variable) for leaf in leaves):
+                return None
+            found = self._compiled(static, args, kwargs)
+            self._misses += 1
+            self._table.add(args, kwargs, static, found, self.maxsize)
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        static, own, named = self._split(args, kwargs)
+        result = self._table.call(own, named, static)
+        if result is not NotImplemented:
+            self._hits += 1
+            return result
         try:
-            function, leaves = self._found(args, kwargs)
+            found = self._found(static, own, named)
         except _core.MissingInputError:  # it reads variables around it: the result is an expression
-            function = None
-        return self.fun(*args, **kwargs) if function is None else function(*leaves)
+            found = None
+        if found is None:
+            return self.fun(*args, **kwargs)
+        return found(*_core.tree_flatten((own, named))[0])
 
     def lower(self, *args: Any, **kwargs: Any) -> Function:
         """The compiled function for such arguments, of their leaves."""
-        function, _ = self._found(args, kwargs)
-        if function is None:
+        found = self._found(*self._split(args, kwargs))
+        if found is None:
             raise TypeError(
                 f"jit of {_label(self.fun)}: lower: expected arrays and numbers, got variables"
             )
-        return function  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]
 
     def dprint(self, *args: Any, **kwargs: Any) -> Any:
         """Print the graph that is compiled for such arguments."""

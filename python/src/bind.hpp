@@ -33,6 +33,7 @@ void bind_operators(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_ifelse(nb::module_& m);
 void bind_op_from_graph(nb::module_& m);
+void bind_call_table(nb::module_& m);
 void bind_scan(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);

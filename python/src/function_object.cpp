@@ -281,6 +281,10 @@ PyObject* call_with_trees(const FunctionObject& self, PyObject* const* arguments
                           PyObject* names) {
   std::vector<PyObject*> bound;
   try {
+    if (!names && positional == self.input_names.size()) {
+      bound.assign(arguments, arguments + positional);
+      return call_bound(self, leaves_of(self, bound).span());
+    }
     const Options options = names ? options_among(self, arguments + positional, names) : Options();
     bound = bind_arguments(self, arguments, positional, names, options);
     const Leaves leaves = leaves_of(self, bound);
@@ -318,9 +322,10 @@ PyObject* refuse_to_make(PyTypeObject*, PyObject*, PyObject*) {
 
 Leaves leaves_of(const FunctionObject& self, std::span<PyObject* const> arguments) {
   Leaves out;
+  out.reserve(self.kinds.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!self.has_trees) {
-      out.add(nb::borrow(arguments[i]));
+      out.add(arguments[i]);
       continue;
     }
     const Tree& form = self.call_form.arguments[i].form;

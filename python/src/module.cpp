@@ -53,6 +53,7 @@ NB_MODULE(_core, m) {
   bind_types(m);
   bind_values(m);
   bind_tree(m);
+  bind_call_table(m);
   bind_graph(m);
   bind_function_graph(m);
   bind_features(m);

@@ -146,6 +146,37 @@ void Leaves::remove(std::size_t i) {
   objects_.resize(objects_.size() - 1);
 }
 
+namespace {
+
+// The values of a dict's keys in a known order, which are found without a search while it is also the dict's own.
+class DictWalk {
+ public:
+  DictWalk(PyObject* dict, const nb::object& keys) : dict_(dict), keys_(keys.ptr()) {}
+  bool next() {
+    if (++at_ == PyTuple_GET_SIZE(keys_)) return false;
+    PyObject *key = nullptr, *expected = PyTuple_GET_ITEM(keys_, at_);
+    if (PyDict_Next(dict_, &position_, &key, &value_) && key == expected) return true;
+    value_ = PyDict_GetItemWithError(dict_, expected);
+    if (!value_ && PyErr_Occurred()) nb::raise_python_error();
+    return true;
+  }
+  std::size_t at() const { return std::size_t(at_); }
+  PyObject* value() const { return value_; }  // borrowed; null if there is no such key
+
+ private:
+  PyObject *dict_, *keys_, *value_ = nullptr;
+  Py_ssize_t at_ = -1, position_ = 0;
+};
+
+// Whether both have the same elements; an error of a comparison is thrown.
+bool are_equal(nb::handle a, nb::handle b) {
+  const int same = PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_EQ);
+  if (same < 0) nb::raise_python_error();
+  return same > 0;
+}
+
+}  // namespace
+
 // ---- structures -----------------------------------------------------------------------------------------------------
 
 struct Tree::Path {
@@ -187,7 +218,7 @@ Tree Tree::of(nb::handle value, Leaves& leaves, const Walk& walk) {
 void Tree::add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<Node>& out) {
   if (is_plain_leaf(value)) {
     out.emplace_back();
-    return leaves.add(nb::borrow(value));
+    return leaves.add(value);
   }
   const NestedList level;
   PyObject* p = value.ptr();
@@ -200,7 +231,7 @@ void Tree::add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<N
       ++out[at].arity;
       if (child.is(value) && kind == Kind::Registered) {
         out.emplace_back();
-        leaves.add(nb::borrow(child));
+        leaves.add(child);
       } else {
         add(child, leaves, walk, out);
       }
@@ -212,16 +243,16 @@ void Tree::add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<N
     const nb::object answer = walk.is_leaf(value);
     const int truth = PyObject_IsTrue(answer.ptr());
     if (truth < 0) nb::raise_python_error();
-    if (truth) return leaves.add(nb::borrow(value));
+    if (truth) return leaves.add(value);
   }
   if (value.is_none()) {
     out[at].kind = Kind::None;
     out[at].leaves = 0;
     return;
   }
-  if (is_variable(value)) return leaves.add(nb::borrow(value));
+  if (is_variable(value)) return leaves.add(value);
   if (const TreeClass* cls = tree_class_of(value)) {
-    if (walk.stop == Stop::AtRegistered) return leaves.add(nb::borrow(value));
+    if (walk.stop == Stop::AtRegistered) return leaves.add(value);
     auto [children, aux] = flattened(*cls, value, walk.use);
     out[at].cls = cls;
     return with_children(Kind::Registered, std::move(aux), children);
@@ -243,7 +274,7 @@ void Tree::add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<N
       for (nb::handle name : nb::borrow<nb::tuple>(data[1])) children.append(nb::getattr(value, name));
       return with_children(Kind::Dataclass, data, children);
     }
-  leaves.add(nb::borrow(value));
+  leaves.add(value);
 }
 
 Tree Tree::tuple_of(std::span<const Tree> children) {
@@ -352,7 +383,7 @@ void Tree::refuse_keys(const Node& node, nb::handle given, const Path& path) con
 }
 
 void Tree::leaves_of(nb::handle value, Leaves& leaves, std::string_view where) const {
-  if (is_leaf()) return leaves.add(nb::borrow(value));
+  if (is_leaf()) return leaves.add(value);
   const Path root{nullptr, this, nullptr, 0, where};
   leaves_at(0, value, leaves, root);
 }
@@ -363,10 +394,12 @@ void Tree::leaves_at(std::size_t at, nb::handle value, Leaves& leaves, const Pat
   std::size_t child_at = at + 1;
   const auto child = [&](std::size_t i, nb::handle object) {
     const Node& own = nodes()[child_at];
-    if (own.kind == Kind::Leaf)
-      leaves.add(nb::borrow(object));
-    else
-      leaves_at(child_at, object, leaves, Path{&path, this, &node, i, {}});
+    if (own.kind == Kind::Leaf) {
+      leaves.add(object);
+    } else {
+      const nb::object held = nb::borrow(object);  // a class's function may change the container
+      leaves_at(child_at, held, leaves, Path{&path, this, &node, i, {}});
+    }
     child_at += own.size;
   };
   const auto each_of = [&](nb::handle children) {
@@ -375,7 +408,7 @@ void Tree::leaves_at(std::size_t at, nb::handle value, Leaves& leaves, const Pat
     for (std::size_t i = 0; i < count; ++i) child(i, PyTuple_GET_ITEM(children.ptr(), Py_ssize_t(i)));
   };
   switch (node.kind) {
-    case Kind::Leaf: leaves.add(nb::borrow(value)); return;
+    case Kind::Leaf: leaves.add(value); return;
     case Kind::None:
       if (!value.is_none()) throw ValueError(cat(path.str(), ": expected None, got ", shown(value)));
       return;
@@ -395,11 +428,10 @@ void Tree::leaves_at(std::size_t at, nb::handle value, Leaves& leaves, const Pat
         throw TypeError(
             cat(path.str(), ": expected a dict with the keys ", names_of(node.data), ", got ", shown(value)));
       if (std::size_t(PyDict_Size(p)) != node.arity) refuse_keys(node, value, path);
-      for (std::size_t i = 0; i < node.arity; ++i) {
-        PyObject* found = PyDict_GetItemWithError(p, PyTuple_GET_ITEM(node.data.ptr(), Py_ssize_t(i)));
-        if (!found && PyErr_Occurred()) nb::raise_python_error();
+      for (DictWalk walk(p, node.data); walk.next();) {
+        PyObject* found = walk.value();
         if (!found) refuse_keys(node, value, path);
-        child(i, nb::borrow(found));
+        child(walk.at(), found);
       }
       return;
     case Kind::Dataclass: {
@@ -428,6 +460,65 @@ void Tree::leaves_at(std::size_t at, nb::handle value, Leaves& leaves, const Pat
       return each_of(children);
     }
   }
+}
+
+bool Tree::match_at(std::size_t at, nb::handle value, Leaves& leaves) const {
+  const Node& node = nodes()[at];
+  PyObject* p = value.ptr();
+  std::size_t child_at = at + 1;
+  const auto child = [&](nb::handle object) {
+    const Node& own = nodes()[child_at];
+    bool fits = true;
+    if (own.kind == Kind::Leaf) {
+      leaves.add(object);
+    } else {
+      const nb::object held = nb::borrow(object);
+      fits = match_at(child_at, held, leaves);
+    }
+    child_at += own.size;
+    return fits;
+  };
+  const auto each_of = [&](nb::handle children) {  // a list or a tuple
+    if (std::size_t(Py_SIZE(children.ptr())) != node.arity) return false;
+    for (std::size_t i = 0; i < node.arity; ++i) {
+      if (std::size_t(Py_SIZE(children.ptr())) <= i) return false;
+      if (!child(PySequence_Fast_GET_ITEM(children.ptr(), Py_ssize_t(i)))) return false;
+    }
+    return true;
+  };
+  switch (node.kind) {
+    case Kind::Leaf: leaves.add(value); return true;
+    case Kind::None: return value.is_none();
+    case Kind::NamedTuple: return value.type().is(node.data) && each_of(value);
+    case Kind::List: return PyList_Check(p) && !tree_class_of(value) && each_of(value);
+    case Kind::Tuple: return PyTuple_Check(p) && (PyTuple_CheckExact(p) || !is_named_tuple(value)) && each_of(value);
+    case Kind::Dict: {
+      if (!PyDict_Check(p) || std::size_t(PyDict_Size(p)) != node.arity) return false;
+      Py_ssize_t position = 0;
+      PyObject *key = nullptr, *found = nullptr;
+      for (std::size_t i = 0; i < node.arity; ++i) {  // in the same order
+        PyObject* expected = PyTuple_GET_ITEM(node.data.ptr(), Py_ssize_t(i));
+        if (!PyDict_Next(p, &position, &key, &found) || (key != expected && !are_equal(key, expected))) return false;
+        if (!child(found)) return false;
+      }
+      return true;
+    }
+    case Kind::Dataclass: {
+      if (!value.type().is(node.data[0])) return false;
+      const nb::object fields = node.data[1], fixed = node.data[2], values = node.data[3];
+      for (std::size_t i = 0; i < nb::len(fixed); ++i)
+        if (!are_equal(nb::getattr(value, fixed[i]), nb::object(values[i]))) return false;
+      for (std::size_t i = 0; i < node.arity; ++i)
+        if (!child(nb::object(nb::getattr(value, fields[i])))) return false;
+      return true;
+    }
+    case Kind::Registered: {
+      if (tree_class_of(value) != node.cls) return false;
+      const auto [children, aux] = flattened(*node.cls, value);
+      return are_equal(node.data, aux) && each_of(children);
+    }
+  }
+  return false;
 }
 
 nb::object Tree::assemble(const Node& node, std::span<nb::object> children) {

@@ -48,8 +48,13 @@ class Leaves {
   ~Leaves() {
     for (PyObject* object : objects_) Py_XDECREF(object);
   }
-  void add(nb::object object) { objects_.push_back(object.release().ptr()); }
+  void add(nb::handle object) {
+    Py_INCREF(object.ptr());
+    objects_.push_back(object.ptr());
+  }
+  void reserve(std::size_t count) { objects_.reserve(count); }
   void add_missing() { objects_.push_back(nullptr); }
+  void swap(Leaves& other) { std::swap(objects_, other.objects_); }
   std::size_t size() const { return objects_.size(); }
   nb::object operator[](std::size_t i) const { return nb::borrow(objects_[i]); }
   std::span<PyObject* const> span() const { return {objects_.data(), objects_.size()}; }
@@ -87,6 +92,8 @@ class Tree {
   // The leaves of another value of this structure, in the order of this one. TypeError or ValueError, which begins with
   // the path of what does not fit, `where` being that of the value.
   void leaves_of(nb::handle value, Leaves& leaves, std::string_view where) const;
+  // Whether the value is of this structure, in every respect; if so, its leaves.
+  bool match(nb::handle value, Leaves& leaves) const { return match_at(0, value, leaves); }
   // For each leaf its path, such as ["layer1"]["W"], behind `where`.
   std::vector<std::string> paths(std::string_view where = "") const;
   // The value with item(i) for leaf i.
@@ -129,6 +136,7 @@ class Tree {
   static Tree of(nb::handle value, Leaves& leaves, const Walk& walk);
   static void add(nb::handle value, Leaves& leaves, const Walk& walk, std::vector<Node>& out);
   void leaves_at(std::size_t at, nb::handle value, Leaves& leaves, const Path& path) const;
+  bool match_at(std::size_t at, nb::handle value, Leaves& leaves) const;
   [[noreturn]] void refuse_keys(const Node& node, nb::handle given, const Path& path) const;
   std::string step(const Node& node, std::size_t child) const;
   bool equal_at(std::size_t at, const Tree& other, std::size_t other_at) const;

@@ -1,4 +1,4 @@
-// bitale.tree: trees as Python sees them, and the leaves of the arguments of a call.
+// bitale.tree: trees as Python sees them.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,7 +9,6 @@
 #include "bitale/core/text.hpp"
 #include "define.hpp"
 #include "instance.hpp"
-#include "numpy_api.hpp"
 #include "tree.hpp"
 
 namespace bitale::python {
@@ -28,45 +27,6 @@ nb::object unflattened(const Tree& tree, nb::handle given) {
     throw ValueError(
         cat("tree.unflatten: expected ", tree.leaf_count(), " leaves for ", tree.str(), ", got ", nb::len(leaves)));
   return tree.build([&](std::size_t i) { return nb::object(leaves[i]); });
-}
-
-// What a compiled function depends on: NumPy's number of the dtype, and for each dimension whether its length is 1.
-void append_kind(std::string& out, nb::handle leaf) {
-  PyObject* p = leaf.ptr();
-  if (PyArray_Check(p)) {
-    auto* array = reinterpret_cast<PyArrayObject*>(p);
-    out += char(PyArray_TYPE(array));
-    for (int axis = 0; axis < PyArray_NDIM(array); ++axis) out += PyArray_DIM(array, axis) == 1 ? '1' : 'n';
-  } else if (PyBool_Check(p)) {
-    out += char(NPY_BOOL);
-  } else if (PyLong_Check(p)) {
-    int overflow = 0;
-    PyLong_AsLongLongAndOverflow(p, &overflow);
-    out += char(overflow ? NPY_UINT64 : NPY_INT64);
-  } else if (PyFloat_Check(p)) {  // of NumPy, too
-    out += char(NPY_FLOAT64);
-  } else {
-    out += cat("(", Py_TYPE(p)->tp_name);
-    if (nb::hasattr(leaf, "dtype") && nb::hasattr(leaf, "shape")) {
-      out += shown(leaf.attr("dtype"));
-      for (nb::handle length : nb::borrow<nb::sequence>(leaf.attr("shape")))
-        out += PyLong_Check(length.ptr()) && PyLong_AsLong(length.ptr()) == 1 ? '1' : 'n';
-    }
-    out += ')';
-  }
-  out += ',';
-}
-
-nb::object call_signature(nb::handle args, nb::handle kwargs) {
-  Leaves leaves;
-  const Tree parts[] = {Tree::of(args, leaves), Tree::of(kwargs, leaves)};
-  std::string kinds;
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    if (is_variable(leaves[i])) return nb::make_tuple(list_of(leaves), nb::none(), nb::none());
-    append_kind(kinds, leaves[i]);
-  }
-  return nb::make_tuple(list_of(leaves), nb::cast(Tree::tuple_of(parts).in_order()),
-                        nb::bytes(kinds.data(), kinds.size()));
 }
 
 void bind_structure(nb::module_& m) {
@@ -278,12 +238,6 @@ array(7.))");
       },
       "value"_a.none(), nb::sig("def registered_in(value: typing.Any) -> list[typing.Any]"),
       "The objects of registered classes in a value.");
-  m.def("call_signature", call_signature, "args"_a, "kwargs"_a,
-        nb::sig("def call_signature(args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any]) -> tuple[typing.Any, "
-                "typing.Any, typing.Any]"),
-        "The leaves of the arguments of a call, their structure, and bytes that tell dtypes, ranks and lengths of 1; "
-        "None "
-        "in place of both where a leaf is a variable.");
   m.def(
       "tree_in_loop",
       [](Any value, const std::string& use) {

@@ -1,6 +1,10 @@
 """Functions of functions: jit, derivatives and batches of Python functions, alone and composed."""
 
+import dataclasses
+import gc
 import threading
+import weakref
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -261,3 +265,81 @@ def test_large_integers_are_another_kind():
     f = bt.jit(lambda x: x + 0)
     assert f(2**63) == 2**63 and f(-3) == -3 and f(2**63 + 1) == 2**63 + 1
     assert f.cache_info().misses == 2
+
+
+class Pair(NamedTuple):
+    a: object
+    b: object
+
+
+@dataclasses.dataclass
+class Scaled:
+    x: object
+    factor: float = dataclasses.field(default=2.0, metadata={"static": True})
+
+
+def test_each_kind_of_arguments_has_its_function():
+    """Calls go back and forth between structures that differ in one respect."""
+    one, two = np.array(1.0), np.array(2.0)
+    f = bt.jit(lambda p: bt.tree.map(lambda x: 3.0 * x, p))
+    kinds = [
+        [one, two],
+        (one, two),
+        Pair(one, two),
+        {"a": one, "b": two},
+        {"b": two, "a": one},
+        {"a": one, "c": two},
+        {"a": one, "b": {"c": two}},
+        [one, [two]],
+        [one, two, None],
+        [one, two, ()],
+        [np.ones(2), two],
+        [np.ones(1), two],
+        [np.ones((2, 1)), two],
+        [np.ones((1, 2)), two],
+        [np.float32(1.0), two],
+        [1, two],
+        [2**63, two],
+        [True, two],
+        Scaled(one),
+        Scaled(one, 3.0),
+        [np.ones(2, "complex128"), two],
+    ]
+    for _ in range(3):
+        for kind in [*kinds, *reversed(kinds)]:
+            close(f(kind), bt.tree.map(lambda x: 3.0 * np.asarray(x), kind))
+    assert f.cache_info().misses == len(kinds) == f.cache_info().currsize
+    assert f.cache_info().hits == 5 * len(kinds)
+    assert f([3.0, 4.0]) == [9.0, 12.0] and f.cache_info().misses == len(kinds)
+    with pytest.raises(TypeError, match="expected an array"):
+        f(["text", two])
+    x = pt.dscalar("x")
+    assert isinstance(f([x, two])[0], pt.TensorVariable) and f.cache_info().misses == len(kinds)
+
+
+def test_the_oldest_function_is_forgotten():
+    traced = []
+
+    @bt.jit(maxsize=2)
+    def f(x):
+        traced.append(x.ndim)
+        return x.sum()
+
+    for ndim in (0, 1, 0, 2, 1, 0, 1):
+        assert f(np.full((2,) * ndim, 0.5)) == 0.5 * 2**ndim
+    assert traced == [0, 1, 2, 0, 1] and f.cache_info() == (2, 5, 2, 2)
+    with pytest.raises(TypeError, match="unhashable"):
+        bt.jit(lambda x, n: x, static_argnums=1)(1.0, [2])
+
+
+def test_functions_and_static_arguments_are_collected_together():
+    class Model:
+        def __init__(self):
+            self.f = bt.jit(lambda self, x: 2 * x, static_argnums=0)
+
+    model = Model()
+    assert model.f(model, 2.0) == 4
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
