@@ -533,16 +533,16 @@ def _axes(axes: Any, tree: Any, who: str) -> list[int | None]:
 def _of_length(batch: Any, count: Any) -> Any:
     """The batch, checked to have so many elements; None: it is the first."""
     from bitale import tensor as pt
-    from bitale.raise_op import CheckAndRaise
 
     if count is None:
         return batch
-    check = CheckAndRaise(
-        _core.ShapeError, "vmap: the batches of the arguments have different lengths"
+    checked = _core.checked(
+        batch,
+        pt.eq(batch.shape[0], count),
+        "ShapeError",
+        "vmap: the batches of the arguments have different lengths",
     )
-    return pt.specify_shape(
-        check(batch, pt.eq(batch.shape[0], count)), (count, *[None] * (batch.ndim - 1))
-    )
+    return pt.specify_shape(checked, (count, *[None] * (batch.ndim - 1)))
 
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:

@@ -129,6 +129,13 @@ void bind_debugging(nb::module_& m) {
   set_break_handler(break_in_python);
   set_foreign_error_describer(describe_python_error);
   m.def("check_and_raise", make_check, "exc_type"_a, "msg"_a, "The op that raises an exception, given its name.");
+  m.def(
+      "checked",
+      [](const Like& x, const Like& condition, const std::string& exc_type, const std::string& msg) {
+        return check_and_raise(as_variable(x), {as_variable(condition)}, exc_type, msg);
+      },
+      "x"_a, "condition"_a, "exc_type"_a, "msg"_a, nb::call_guard<AtCaller>(),
+      "The tensor; a call in which the condition does not hold raises an error of the library.");
   m.def("print_op", make_print, "message"_a, "attrs"_a, "function"_a, "The op that prints.");
   m.def("pdb_breakpoint", make_breakpoint, "name"_a, "The op that stops.");
   m.def("tag_notes", notes_of, "variable"_a, nb::sig("def tag_notes(variable: Variable) -> dict[str, typing.Any]"),
