@@ -24,7 +24,7 @@ SECTIONS = [
     _section("Derivatives", "Reverse and forward mode, and products with second derivatives: [tutorial](tutorial/gradients.md).",
              "grad value_and_grad jacobian jacfwd jacrev hessian Lop Rop pullback pushforward hessian_vector_product gauss_newton_vector_product subgraph_grad "
              "disconnected_grad zero_grad verify_grad", ""),
-    _section("Functions of functions", "Python functions of arrays, compiled, and applied to batches: [tutorial](tutorial/trees.md).", "jit vmap", ""),
+    _section("Functions of functions", "Python functions of arrays, compiled, and applied to batches: [tutorial](tutorial/trees.md).", "jit vmap remat", ""),
     _section("Trees", "Values of several variables, which go wherever one goes; the module `bitale.tree` has more: [tutorial](tutorial/trees.md).",
              "register_tree", ""),
     _section("Loops and choices", "Computations that repeat or depend on values: [loops](scan.md).",

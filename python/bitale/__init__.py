@@ -172,6 +172,7 @@ __all__ = [
     "random",
     "reduce",
     "register_tree",
+    "remat",
     "rewrite",
     "scan",
     "scan_checkpoints",
@@ -207,7 +208,7 @@ if _typing.TYPE_CHECKING:
         tree,
         typing,
     )
-    from bitale.functional import jacrev, jit, value_and_grad, vmap
+    from bitale.functional import jacrev, jit, remat, value_and_grad, vmap
     from bitale.tree import register_tree
     from bitale.printing import debugprint, dprint, pp, pprint
 
@@ -237,7 +238,7 @@ _LATER = {
         )
     },
     "register_tree": "bitale.tree",
-    **dict.fromkeys(("jacrev", "jit", "value_and_grad", "vmap"), "bitale.functional"),
+    **dict.fromkeys(("jacrev", "jit", "remat", "value_and_grad", "vmap"), "bitale.functional"),
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }
 

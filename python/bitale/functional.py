@@ -1,4 +1,4 @@
-"""Functions of functions: jit, grad, value_and_grad, jacfwd, jacrev, hessian and vmap of Python functions of arrays.
+"""Functions of functions: jit, grad, value_and_grad, jacfwd, jacrev, hessian, vmap and remat of Python functions of arrays.
 
 They are a thin layer over graphs. A function is called with variables in place of its arguments;
 the expression that it returns is differentiated, batched or compiled like any other. Called with
@@ -24,7 +24,7 @@ import numpy as np
 from bitale import _core
 from bitale._core import Function, Variable
 
-__all__ = ["CacheInfo", "Jitted", "jacrev", "jit", "value_and_grad", "vmap"]
+__all__ = ["CacheInfo", "Jitted", "jacrev", "jit", "remat", "value_and_grad", "vmap"]
 
 
 class CacheInfo(NamedTuple):
@@ -642,5 +642,59 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
                 found = pt.alloc(core, count, *(core.shape[k] for k in range(core.ndim)))
             out.append(pt.moveaxis(found, 0, axis))
         return form.unflatten(out)
+
+    return _transform(symbolic, fun)
+
+
+def remat(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute the values within a function again for its derivatives, and do not store them.
+
+    A gradient reads intermediate values of the expression that it differentiates, so all of them
+    are in memory at once. Of a function with `remat`, only arguments and results are kept; the
+    gradient computes what is between them again. ``jax.checkpoint`` does the same.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of arrays, numbers and trees of these, which returns such a tree. It
+        may use variables around it.
+
+    Returns
+    -------
+    callable
+        Function of the same arguments. Called with variables it returns an expression, an op that
+        remains a node of the graph and is compiled once; called with arrays it is compiled, as by
+        `jit`.
+
+    See Also
+    --------
+    bitale.scan_checkpoints, bitale.compile.OpFromGraph
+
+    Notes
+    -----
+    Nothing is fused with what is around the function. It is worthwhile for functions
+    with large intermediate values. In a loop, use `bitale.scan_checkpoints`.
+
+    Examples
+    --------
+    >>> block = bt.remat(lambda x, w: {"y": pt.tanh(pt.exp(x) @ w)})
+    >>> bt.grad(lambda w: block(np.eye(2), w)["y"].sum())(np.zeros((2, 2)))
+    array([[3.71828183, 3.71828183],
+           [3.71828183, 3.71828183]])
+    """
+    if not callable(fun):
+        raise TypeError(f"remat: expected a function, got {fun!r}")
+
+    def symbolic(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = _core.tree_flatten((args, kwargs))
+        own = [_variable_like(leaf) for leaf in leaves]
+        inner_args, inner_kwargs = structure.unflatten(own)
+        results, form = _core.tree_flatten(fun(*inner_args, **inner_kwargs))
+        found = [_core.as_tensor_variable(each) for each in results]
+        outputs, captured, values = _core.closed(found, own)
+        if not outputs:
+            return form.unflatten([])
+        op = _core.make_op_from_graph([*own, *captured], outputs, False, _label(fun), None, None)
+        return form.unflatten(op.make_node(*map(_tensor, leaves), *values).outputs)
 
     return _transform(symbolic, fun)

@@ -99,6 +99,7 @@ reasons = {
     r"Out": "results belong to the caller; `run_into` writes into the memory of the caller",
     r"jit": "`function` compiles an expression once; a lambda that builds it is a function of functions",
     r"vmap": "`vectorize` of a lambda, `vectorize_graph` of an expression",
+    r"remat": "`op_from_graph` with `is_inline = false`",
     r"jacrev": "`jacobian` of an expression",
     r"map|reduce|foldl|foldr|until|scan_checkpoints": "`scan`, whose step may end the loop (ScanStep)",
     r"as_op|wrap_py": "a class derived from OpOf ([tutorial](tutorial/own_op.md#in-c-one-class))",

@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale import sparse
+from bitale import xtensor as px
 
 PARAMS = {"W": np.array([[1.0, 2.0, 0.5], [0.5, -1.0, 2.0]]), "b": np.array([0.1, 0.2, 0.3])}
 X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25], [2.0, 2.0]])
@@ -358,3 +361,100 @@ print("bitale.tensor.op_classes" in sys.modules)
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
+
+
+def layer(params, x):
+    return {"y": pt.tanh(pt.exp(x) @ params["W"] + params["b"]), "total": x.sum()}
+
+
+def error_of(layer):
+    return lambda params, x: (layer(params, x)["y"] ** 2).sum() + layer(params, x)["total"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        bt.jit,
+        bt.grad,
+        bt.value_and_grad,
+        lambda f: bt.grad(f, argnums=(0, 1)),
+        lambda f: bt.jacfwd(f, argnums=1),
+        lambda f: bt.jacrev(f, argnums=1),
+        lambda f: bt.hessian(f, argnums=1),
+        lambda f: bt.remat(bt.grad(f)),
+        lambda f: bt.grad(bt.remat(lambda *args: 2 * f(*args))),
+        lambda f: bt.vmap(bt.grad(f), in_axes=(None, 0)),
+        lambda f: bt.grad(lambda p, x: bt.vmap(f, in_axes=(None, 0))(p, x).sum()),
+        lambda f: bt.jit(bt.grad(f)),
+    ],
+)
+def test_values_that_are_computed_again(made):
+    """Alone and among other functions of functions, nothing changes but the memory."""
+    given = (PARAMS, X / 4)
+    close(made(error_of(bt.remat(layer)))(*given), made(error_of(layer))(*given))
+
+
+def test_gradients_compute_values_again():
+    params, x = {"W": pt.dmatrix("W"), "b": pt.dvector("b")}, pt.dvector("x")
+    scale = pt.exp(pt.dscalar("s"))
+    block = bt.remat(lambda p, x: layer(p, x * scale))
+    y = block(params, x)["y"]
+    s = scale.owner.inputs[0]
+    cost = (y**2).sum()
+    f = bt.function([params, x, s], [cost, bt.grad(cost, [params, scale, s])])
+    # The scale is computed outside; nothing else but arguments and results passes between value and gradient.
+    names = [str(node.op) for node in f.maker.fgraph.toposort()]
+    assert sum("<lambda>{inline=False}" in name for name in names) == 2
+    assert not any("tanh" in name for name in names)
+    at = ({"W": PARAMS["W"], "b": PARAMS["b"]}, np.array([0.5, 0.25]), 0.3)
+
+    def value(p, scale):
+        return (np.tanh(np.exp(at[1] * scale) @ p["W"] + p["b"]) ** 2).sum()
+
+    got, (slopes, by_scale, by_s) = f(*at)
+    e = np.exp(0.3)
+    np.testing.assert_allclose(got, value(PARAMS, e), rtol=1e-12)
+    np.testing.assert_allclose(
+        by_scale, (value(PARAMS, e + 1e-6) - value(PARAMS, e - 1e-6)) / 2e-6, rtol=1e-7
+    )
+    np.testing.assert_allclose(by_s, by_scale * e, rtol=1e-12)
+    assert set(slopes) == {"W", "b"}
+
+
+def test_forms_of_functions_that_are_computed_again():
+    assert bt.remat(lambda x, y: (x, {"y": y, "none": None}, 3.0))(2.0, 1) == (
+        2,
+        {"y": 1, "none": None},
+        3,
+    )
+    assert bt.remat(lambda x: None)(2.0) is None
+    assert bt.remat(lambda x, *, factor: factor * x)(2.0, factor=3.0) == 6
+    weight = bt.shared(np.array([1.0, 2.0]), "weight")
+    x = pt.dvector("x")
+    slope = bt.grad(bt.remat(lambda x: (x * weight**2).sum())(x), weight)
+    np.testing.assert_array_equal(bt.function([x], slope)([1.0, 1.0]), [2.0, 4.0])
+    xs = np.array([[0.1, 0.2], [0.3, -0.4]])
+    start = pt.zeros(2, dtype="float64")
+
+    def last(cell):
+        return lambda xs: bt.scan(cell, xs, start, return_updates=False)[-1].sum()
+
+    cell = lambda x, h: pt.tanh(x + pt.sin(h))  # noqa: E731
+    close(bt.grad(last(bt.remat(cell)))(xs), bt.grad(last(cell))(xs))
+    with pytest.raises(TypeError, match="remat: expected a function, got 3"):
+        bt.remat(3)
+    with pytest.raises(TypeError, match="expected an array"):
+        bt.remat(lambda x: x)("text")
+
+
+def test_sparse_and_labelled_values_are_computed_again():
+    A, v = sparse.matrix("csr", "A"), px.xtensor("v", dims="a")
+    block = bt.remat(lambda p: {"x": p["A"] @ pt.exp(p["v"].values), "v": 2 * p["v"]})
+    out = block({"A": A, "v": v})
+    slopes = bt.grad(out["x"].sum() + out["v"].sum().values, {"A": A, "v": v})
+    f = bt.function([A, v], [out, slopes])
+    matrix, at = sp.csr_array([[1.0, 0.0], [2.0, 3.0]]), np.array([0.5, -0.5])
+    (got, own) = f(matrix, at)
+    np.testing.assert_allclose(got["x"], matrix @ np.exp(at), rtol=1e-14)
+    np.testing.assert_allclose(np.asarray(own["v"]), [3.0, 3.0] * np.exp(at) + 2, rtol=1e-14)
+    np.testing.assert_allclose(own["A"].toarray(), [[np.exp(0.5), 0], np.exp(at)], rtol=1e-14)
