@@ -14,14 +14,15 @@ from pathlib import Path
 BY_NAME = re.compile(r'import_\("(bitale(?:\.[\w.]+)?)"\)|"(bitale\.[a-z][\w.]*)"')
 OWN = {"bitale._core", "bitale.tensor"}  # itself, and the text of __module__
 
-# Sparse and labelled values, and the files that may name their classes: their own, the converters of PyTensor's sparse ops,
-# the table of what is found by name, and descriptions of results.
+# Sparse and labelled values, and what tells them from others; and the files that may name these: their own, the converters of
+# PyTensor's ops, the table of what is found by name, and descriptions of results.
 CLASSES_OF_TREES = re.compile(
-    r"\b(SparseVariable|SparseFunction|XTensorVariable|XTensorFunction|XVariable|sparse::Matrix|matrix_in|labelled_in)\b"
+    r"(?<![\w`])(Sparse[A-Z]\w*|XTensor[A-Z]\w*|XVariables?|sparse::\w+|xtensor::\w+|matrix_in|labelled_in|as_labelled|"
+    r"is_data_array|is_scipy|issparse|DataArray)\b"
 )
 OF_TREES = re.compile(
-    r"python/bitale/(sparse|xtensor)/|python/src/(sparse|xtensor|labelled)\w*\.[ch]pp|python/bitale/pytensor/sparse\.py|"
-    r"python/bitale/_hooks\.py|python/src/reference/"
+    r"python/bitale/(sparse|xtensor|pytensor)/|python/src/(sparse|xtensor|labelled)\w*\.[ch]pp|"
+    r"python/bitale/_(hooks|absent)\.py|python/src/reference/"
 )
 
 

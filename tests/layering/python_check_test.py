@@ -47,6 +47,19 @@ class Boundary(unittest.TestCase):
             }
         )
         self.assertIn("python/bitale/printing.py:2: names the class SparseVariable", found)
+        for text in (
+            "sparse::Matrix a;",
+            "xtensor::align(a, b);",
+            "XVariable x;",
+            "if (labelled_in(object)) {}",
+            "as_labelled(object);",
+            'm.attr("XTensorVariable");',
+        ):
+            (found,) = complaints(**{"python/src/function.cpp": f"\n\n{text}\n"})
+            self.assertIn("python/src/function.cpp:3: names", found)
+        for text in ("_core.is_data_array(x)", "is_scipy(x)", "isinstance(x, xarray.DataArray)"):
+            (found,) = complaints(**{"python/bitale/compile/sharedvalue.py": f"{text}\n"})
+            self.assertIn("python/bitale/compile/sharedvalue.py:1: names", found)
 
     def test_circles(self):
         (found,) = complaints(

@@ -72,7 +72,7 @@ def shared(
 
     Parameters
     ----------
-    value : array_like, numpy.random.Generator, Stream or tree of these
+    value : array_like, SciPy or xarray array, numpy.random.Generator, Stream or tree of these
         Initial value, or a value of a class for which `shared_constructor` is
         registered. A dict, dataclass or named tuple becomes a tree of shared variables.
     name : str, optional
@@ -96,8 +96,7 @@ def shared(
     Raises
     ------
     TypeError
-        If no kind of shared variable fits the value, or for unknown keywords; and for an
-        xarray.DataArray, for which there is `xtensor.xtensor_shared`.
+        If no kind of shared variable fits the value, or for unknown keywords.
 
     See Also
     --------
@@ -174,11 +173,6 @@ def shared_constructor(
             "shared",
             next(iter(kwargs)),
             ("value", "name", "strict", "allow_downcast", "borrow", "shape"),
-        )
-    if _core.is_data_array(value):
-        raise TypeError(
-            "shared: an xarray.DataArray has names and coordinates, which a shared tensor does not have: "
-            "bitale.xtensor.xtensor_shared(value) keeps them, value.values is the array without them"
         )
     return _core.make_shared(value, name, borrow, shape)
 

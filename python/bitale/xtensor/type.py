@@ -306,6 +306,11 @@ def xtensor_shared(
     )
 
 
+def shared_array(value: Any, *, allow_downcast: None = None, **options: Any) -> XTensorVariable:
+    """What `bitale.shared` makes of one of xarray's arrays."""
+    return xtensor_shared(value, **options)
+
+
 def as_xtensor(x: Any, dims: Any = None, *, name: str | None = None) -> XTensorVariable:
     """Convert to a labelled tensor.
 

@@ -530,8 +530,10 @@ assert type(out) is np.ndarray and out.tolist() == [2.0, 2.0]
 def test_labels_are_not_lost_silently():
     xarray = pytest.importorskip("xarray")
     data = xarray.DataArray(A, dims=("country", "year"))
-    with pytest.raises(TypeError, match=r"xtensor_shared\(value\) keeps them"):
-        bt.shared(data)
+    state = bt.shared({"data": data.assign_coords(year=[1, 2, 4])}, "state")["data"]
+    assert isinstance(state, px.XTensorVariable) and state.name == "state.data"
+    assert state.dims == ("country", "year") and list(state.coords["year"]) == [1, 2, 4]
+    np.testing.assert_array_equal(np.asarray(state.get_value()), A)
     x = px.xtensor("x", dims=("country", "year"))
     for operation in (lambda: data + x, lambda: data < x, lambda: data**x):
         with pytest.raises(TypeError, match=r"hint .*DataArray.*as_xtensor\(array\) \+ x"):
