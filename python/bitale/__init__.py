@@ -273,7 +273,7 @@ compile.sharedvalue.constructors_above.update(
         "numpy.random": "bitale.tensor.random.generators:shared_constructor",
         "bitale.random": "bitale.tensor.random.generators:shared_constructor",
         "scipy.sparse": "bitale.sparse.basic:shared",
-        "xarray": "bitale.xtensor.type:shared_array",
+        "xarray.core.dataarray": "bitale.xtensor.type:shared_array",
     }
 )
 

@@ -66,6 +66,7 @@ HOOKS = {
     "words_of_generator": "bitale.tensor.random.state:words_of",
     "generator_of_words": "bitale.tensor.random.state:generator_of",
     "derivative_of_function": "bitale.functional:of_function",
+    "kind_of_value": "bitale.functional:kind_of_value",
     "sparse_variable": "bitale.sparse.variable:SparseVariable",
     "jax_fetched": "bitale.jax.linker:fetched",
     "jax_is_within": "bitale.jax.linker:is_within",

@@ -14,6 +14,7 @@ kind of arguments.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -48,12 +49,38 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
+# Functions of values of other classes, by the module of these: `input_like(value, name)` gives a variable for them, and
+# `input_kind(value)` what the variable depends on.
+_MODULES = {"scipy.sparse": "bitale.sparse.basic", "xarray.core.dataarray": "bitale.xtensor.type"}
+
+
+def _module_for(value: Any) -> Any:
+    for cls in type(value).__mro__:
+        for module, of in _MODULES.items():
+            if f"{cls.__module__}.".startswith(f"{module}."):
+                return importlib.import_module(of)
+    return None
+
+
+def kind_of_value(value: Any) -> Any:
+    """What a compiled function depends on, of a value that is neither NumPy's nor a number."""
+    module = _module_for(value)
+    if module is not None:
+        return module.input_kind(value)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return str(value.dtype), tuple(length == 1 for length in value.shape)
+    return None
+
+
 def _variable_like(leaf: Any, name: str | None = None) -> Any:
     """A variable for values such as this variable, array or number."""
     from bitale import tensor as pt
 
     if isinstance(leaf, Variable):
         return leaf.type(name or leaf.name)
+    module = _module_for(leaf)
+    if module is not None:
+        return module.input_like(leaf, name)
     array = np.asarray(leaf)
     if array.dtype.kind not in "biufc":
         raise TypeError(
@@ -257,14 +284,14 @@ def jit(
     """Compile a Python function of arrays.
 
     The function is called with variables whenever a call brings a new kind of arguments: another
-    structure, other dtypes, numbers of dimensions or lengths of 1, which are repeated as in NumPy.
-    Other lengths do not matter. The result is compiled and kept.
+    structure, other dtypes, numbers of dimensions or lengths of 1, which are repeated as in NumPy,
+    or other labels. Other lengths do not matter. The result is compiled and kept.
 
     Parameters
     ----------
     fun : callable
         Function of arrays, numbers and trees of these, which returns such a tree. In
-        it, arguments are variables: functions of `bitale.tensor` and the array-API
+        it, arguments are variables, sparse and labelled ones for SciPy's and xarray's: functions of `bitale.tensor` and the array-API
         namespace take them, and so do operators and methods.
     static_argnums : int or sequence of int, optional
         Positions of arguments that are passed to the function unchanged. They must be hashable;

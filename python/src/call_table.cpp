@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "bind.hpp"
-#include "bitale/core/text.hpp"
 #include "define.hpp"
+#include "hooks.hpp"
 #include "instance.hpp"
 #include "numpy_api.hpp"
 #include "tree.hpp"
@@ -23,8 +22,17 @@ namespace {
 struct Leaf {
   int type = NPY_NOTYPE;
   std::uint64_t ones = 1;  // a bit for each dimension, and one more above
-  std::string other;       // of an object that is neither an array nor a number
-  bool operator==(const Leaf&) const = default;
+  // Of an object that is neither an array nor a number: its class, and what else the function depends on.
+  PyTypeObject* cls = nullptr;
+  nb::object kind;
+
+  bool equals(const Leaf& other) const {
+    if (type != other.type || ones != other.ones || cls != other.cls) return false;
+    if (!kind.is_valid() || kind.is(other.kind)) return true;
+    const int same = PyObject_RichCompareBool(kind.ptr(), other.kind.ptr(), Py_EQ);
+    if (same < 0) nb::raise_python_error();
+    return same > 0;
+  }
 };
 
 Leaf leaf_of(PyObject* p) {
@@ -42,14 +50,12 @@ Leaf leaf_of(PyObject* p) {
     out.type = overflow ? NPY_UINT64 : NPY_INT64;
   } else if (PyFloat_Check(p)) {  // of NumPy, too
     out.type = NPY_FLOAT64;
+  } else if (PyArray_CheckScalar(p)) {
+    const nb::object descriptor = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(p)));
+    out.type = reinterpret_cast<PyArray_Descr*>(descriptor.ptr())->type_num;
   } else {
-    const nb::handle object = p;
-    out.other = Py_TYPE(p)->tp_name;
-    if (nb::hasattr(object, "dtype") && nb::hasattr(object, "shape")) {
-      out.other += shown(object.attr("dtype"));
-      for (nb::handle length : nb::borrow<nb::sequence>(object.attr("shape")))
-        out.other += PyLong_Check(length.ptr()) && PyLong_AsLong(length.ptr()) == 1 ? '1' : 'n';
-    }
+    out.cls = Py_TYPE(p);
+    out.kind = hook("kind_of_value")(nb::handle(p));
   }
   return out;
 }
@@ -63,7 +69,7 @@ struct Entry {
     out.reserve(leaves.size());
     if (!args.match(given_args, out) || !kwargs.match(given_kwargs, out)) return false;
     for (std::size_t i = 0; i < leaves.size(); ++i)
-      if (leaf_of(out.span()[i]) != leaves[i]) return false;
+      if (!leaf_of(out.span()[i]).equals(leaves[i])) return false;
     if (fixed.is(given_fixed)) return true;
     const int same = PyObject_RichCompareBool(fixed.ptr(), given_fixed.ptr(), Py_EQ);
     if (same < 0) nb::raise_python_error();

@@ -38,7 +38,7 @@ inline constexpr std::string_view hook_names[] = {
     // random generators: their methods, and their states
     "generator_methods", "words_of_generator", "generator_of_words",
     // derivatives of functions of arrays, in place of expressions
-    "derivative_of_function",
+    "derivative_of_function", "kind_of_value",
     // sparse matrices: the class with its methods
     "sparse_variable",
     // JAX

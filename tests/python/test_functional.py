@@ -458,3 +458,55 @@ def test_sparse_and_labelled_values_are_computed_again():
     np.testing.assert_allclose(got["x"], matrix @ np.exp(at), rtol=1e-14)
     np.testing.assert_allclose(np.asarray(own["v"]), [3.0, 3.0] * np.exp(at) + 2, rtol=1e-14)
     np.testing.assert_allclose(own["A"].toarray(), [[np.exp(0.5), 0], np.exp(at)], rtol=1e-14)
+
+
+def test_functions_of_sparse_and_labelled_values():
+    xr = pytest.importorskip("xarray")
+    traced = []
+
+    def model(params, x):
+        traced.append(params)
+        assert isinstance(params["A"], sparse.SparseVariable)
+        assert isinstance(params["d"], px.XTensorVariable)
+        rest = params["A"] @ params["w"] - x
+        return (rest**2).sum() + (params["d"] ** 2).sum().values
+
+    A, x = sp.csr_array([[1.0, 0.0], [2.0, 3.0]]), np.array([1.0, 2.0])
+    d = xr.DataArray([[1.0, 2.0], [3.0, 4.0]], dims=("t", "u"), coords={"t": [1, 2]})
+    params = {"A": A, "w": np.array([1.0, 2.0]), "d": d}
+
+    def expected(A, w, d):
+        return ((A @ w - x) ** 2).sum() + (np.asarray(d) ** 2).sum()
+
+    rest = 2 * (A.toarray() @ params["w"] - x)
+    for f in (bt.value_and_grad(model), bt.value_and_grad(bt.remat(model))):
+        value, slopes = f(params, x)
+        assert value == expected(**params)
+        assert slopes["d"].dims == ("t", "u") and list(slopes["d"].coords["t"]) == [1, 2]
+        np.testing.assert_array_equal(slopes["d"], 2 * d)
+        np.testing.assert_array_equal(slopes["w"], A.T @ rest)
+        np.testing.assert_array_equal(
+            slopes["A"].toarray(), np.outer(rest, params["w"]) * (A.toarray() != 0)
+        )
+    f = bt.jit(model)
+    del traced[:]
+    kinds = [
+        {},
+        {"A": A.tocsc()},
+        {"A": A.astype("float32")},
+        {"d": d.assign_coords(t=[1, 3])},
+        {"d": d.T},
+        {"d": d.astype("float32")},
+        {"d": xr.DataArray(d.values, dims=("t", "u"))},
+    ]
+    for _ in range(2):
+        for changes in [*kinds, {"A": sp.csr_array(np.eye(2))}, {"d": d.copy()}]:
+            given = params | changes
+            np.testing.assert_allclose(f(given, x), expected(**given), rtol=1e-6)
+    assert len(traced) == len(kinds)  # other positions and equal labels are of the same kind
+    out = bt.jit(lambda p: {"d": 2 * p["d"], "A": 2 * p["A"]})({"d": d, "A": A})
+    assert out["d"].identical(2 * d) and (out["A"] != 2 * A).nnz == 0
+    many = bt.vmap(lambda A, x: A @ x, in_axes=(None, 0))(A, X[:, :2])
+    np.testing.assert_allclose(many, X[:, :2] @ A.toarray().T)
+    with pytest.raises(TypeError, match=r"arguments\[0\]\[0\]: .*Dataset"):
+        f(d.to_dataset(name="d"), x)

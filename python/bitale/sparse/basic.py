@@ -14,7 +14,14 @@ from bitale._geography import finder as _finder
 from bitale._shown import shown
 from bitale.compile.sharedvalue import shared as tensor_shared
 from bitale.compile.sharedvalue import shared_constructor
-from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of, scipy_array, stored
+from bitale.sparse.type import (
+    SparseTensorType,
+    index_type,
+    is_scipy,
+    pattern_of,
+    scipy_array,
+    stored,
+)
 
 # ---- constructors ----------------------------------------------------------------------------------------------------
 
@@ -98,6 +105,16 @@ def matrix(
     return SparseTensorType(
         _format_of(format), dtype, shape, pattern=pattern, index_dtype=index_dtype
     )(name)
+
+
+def input_kind(value: Any) -> tuple[str, str, str]:
+    """What the variable for one of SciPy's matrices depends on: format, dtype and that of positions."""
+    return _format_of(value.format), str(value.dtype), index_type(value).__name__
+
+
+def input_like(value: Any, name: str | None) -> SparseVariable:
+    format, dtype, index_dtype = input_kind(value)
+    return matrix(format, name, dtype, index_dtype=index_dtype)
 
 
 def csr_matrix(

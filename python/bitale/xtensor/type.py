@@ -306,6 +306,16 @@ def xtensor_shared(
     )
 
 
+def input_kind(value: Any) -> Any:
+    """What the variable for one of xarray's arrays depends on: its dtype and dimensions, with their labels."""
+    return str(value.dtype), list(_core.dims_of_data_array(value))
+
+
+def input_like(value: Any, name: str | None) -> XTensorVariable:
+    dtype, dims = input_kind(value)
+    return xtensor(name, dims=dims, dtype=dtype)
+
+
 def shared_array(value: Any, *, allow_downcast: None = None, **options: Any) -> XTensorVariable:
     """What `bitale.shared` makes of one of xarray's arrays."""
     return xtensor_shared(value, **options)
