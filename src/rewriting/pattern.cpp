@@ -144,14 +144,28 @@ int Pattern::region_of_leaf(int leaf_slot) const {
 
 namespace {
 
+bool is_square(const PatternNode& wanted) { return wanted.scalar && wanted.scalar->name == "sqr"; }
+
 bool may_be(const PatternNode& wanted, const Variable& v) {
   switch (wanted.kind) {
     case PatternNode::Kind::Leaf: return true;
     case PatternNode::Kind::ConstantLeaf:
     case PatternNode::Kind::Literal: return may_be_number(v);
-    case PatternNode::Kind::Apply: return v.has_owner() && v.owner_op()->kind() == wanted.source.owner_op()->kind();
+    case PatternNode::Kind::Apply:
+      if (!v.has_owner()) return false;
+      if (v.owner_op()->kind() == wanted.source.owner_op()->kind()) return true;
+      const ScalarOp* scalar = is_square(wanted) ? v.owner_op()->elementwise() : nullptr;
+      return scalar && (scalar->name == "mul" || scalar->name == "pow");
   }
   return false;
+}
+
+// sqr(x) also matches x * x and x ** 2.
+bool is_other_square(const ApplyNode& node) {
+  const ScalarOp* scalar = node.op->elementwise();
+  if (!scalar) return false;
+  if (scalar->name == "mul") return node.inputs[0].same_as(node.inputs[1]);
+  return scalar->name == "pow" && scalar_constant(node.inputs[1]) == 2;
 }
 
 }  // namespace
@@ -229,7 +243,7 @@ class Matcher {
 
   bool solve_apply(const PatternNode& node, VariableNode* subject) {
     ApplyNode* owner = subject->owner;
-    if (!owner || owner->inputs.size() != node.inputs.size() || !same_op(node, *owner)) return false;
+    if (!owner || !same_op(node, *owner)) return false;
     if (!keeps_dtype(node, *owner)) return false;
     if (node.once_used && graph_.clients(Variable::of(subject)).size() != 1) return false;
     OpRef* slot = node.scalar ? nullptr : &binding_.ops[std::size_t(node.slot)];
@@ -241,9 +255,9 @@ class Matcher {
   }
 
   bool same_op(const PatternNode& node, const ApplyNode& owner) const {
-    if (node.scalar) {
-      return owner.op->elementwise() == node.scalar;
-    }
+    if (is_square(node) && is_other_square(owner)) return true;
+    if (owner.inputs.size() != node.inputs.size()) return false;
+    if (node.scalar) return owner.op->elementwise() == node.scalar;
     const OpRef& bound = binding_.ops[std::size_t(node.slot)];
     return bound ? bound->equals(*owner.op) : same_operation(*node.source.owner_op(), *owner.op);
   }

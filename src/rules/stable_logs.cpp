@@ -493,32 +493,20 @@ void special_functions(Rules& rules) {
   const Variable is_small = lt(abs(x), 2), near = switch_(is_small, x, 0), far = switch_(is_small, 2, abs(x));
   const Variable log_cosh = switch_(is_small, log1p(2 * sqr(sinh(0.5 * near))), far + log1p(0.5 * expm1(-2 * far)));
   rules.equation("log_of_cosh", log(cosh(x)), log_cosh).tags(stabilize).more_accurate().wider_domain();
-  const std::pair<const char*, Variable> squares[] = {
-      {"product", tanh(x) * tanh(x)}, {"sqr", sqr(tanh(x))}, {"pow", pow(tanh(x), 2)}};
-  for (auto& [name, square] : squares) {
-    rules.equation(cat("log_of_sech_", name), log(1 - square), -2 * log_cosh)
-        .tags(stabilize)
-        .priority(1)
-        .more_accurate()
-        .wider_domain()
-        .no_signed_zeros();
-    rules.equation(cat("log1p_of_sech_", name), log1p(-square), -2 * log_cosh)
-        .tags(stabilize)
-        .priority(1)
-        .more_accurate()
-        .wider_domain();
-  }
-  const std::pair<const char*, Variable> lengths[] = {
-      {"product", x * x + y * y}, {"sqr", sqr(x) + sqr(y)}, {"pow", pow(x, 2) + pow(y, 2)}};
-  for (auto& [name, squares] : lengths)
-    rules.equation(cat("hypot_", name), sqrt(squares), hypot(x, y)).tags(stabilize).wider_domain();
-  const std::pair<const char*, Variable> arguments[] = {{"product", x * x}, {"sqr", sqr(x)}, {"pow", pow(x, 2)}};
-  for (auto& [name, square] : arguments) {
-    rules.equation(cat("scaled_erfc_", name), exp(square) * erfc(x), erfcx(x)).tags(stabilize).wider_domain();
-    rules.equation(cat("scaled_erfc_times_", name), exp(square) * (y * erfc(x)), y * erfcx(x))
-        .tags(stabilize)
-        .wider_domain();
-  }
+  rules.equation("log_of_sech", log(1 - sqr(tanh(x))), -2 * log_cosh)
+      .tags(stabilize)
+      .priority(1)
+      .more_accurate()
+      .wider_domain()
+      .no_signed_zeros();
+  rules.equation("log1p_of_sech", log1p(-sqr(tanh(x))), -2 * log_cosh)
+      .tags(stabilize)
+      .priority(1)
+      .more_accurate()
+      .wider_domain();
+  rules.equation("hypot", sqrt(sqr(x) + sqr(y)), hypot(x, y)).tags(stabilize).wider_domain();
+  rules.equation("scaled_erfc", exp(sqr(x)) * erfc(x), erfcx(x)).tags(stabilize).wider_domain();
+  rules.equation("scaled_erfc_times", exp(sqr(x)) * (y * erfc(x)), y * erfcx(x)).tags(stabilize).wider_domain();
   // |1 - x| is 1 - min(x, 2 - x).
   rules.equation("log_of_distance_from_one", log(abs(1 - x)), log1p(-minimum(x, 2 - x)))
       .tags(stabilize)

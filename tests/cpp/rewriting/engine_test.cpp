@@ -581,6 +581,17 @@ TEST_CASE("equations match in either order, on any rank, with constants of any d
   CHECK(report.hits("test_match") == 0);
 }
 
+TEST_CASE("a square in an equation matches every spelling of one") {
+  const Variable x = matrix("x"), y = matrix("y"), n = lmatrix("n");
+  const auto text = [](const Variable& v) { return rewritten(v, only("hypot")); };
+  CHECK(text(sqrt(sqr(x) + sqr(y))) == "hypot(x, y)");
+  CHECK(text(sqrt(x * x + pow(y, 2))) == "hypot(x, y)");
+  CHECK(text(sqrt(pow(x, constant(Array(2.0f))) + y * y)) == "hypot(x, y)");
+  CHECK(text(sqrt(x * y + sqr(y))) == "sqrt(x * y + sqr(y))");
+  CHECK(text(sqrt(pow(x, 3) + sqr(y))) == "sqrt(x ** 3 + sqr(y))");
+  CHECK(text(sqrt(n * n + pow(n, 2))) == "sqrt(n * n + n ** 2)");  // integers wrap
+}
+
 TEST_CASE("results keep shape and dtype where the right side has smaller ones") {
   auto row_x = row("r"), column = col("c");
   FunctionGraph graph = graph_of(row_x * column / column);
