@@ -25,21 +25,9 @@ std::vector<int> axes_of(const CAReduce& op, int rank) {
   return out;
 }
 
-// Whether x is a difference whose second operand contains a maximum of the first, so that x is already shifted.
 bool is_shifted_by_maximum(const Variable& x) {
-  if (!is_elemwise(x, "sub")) return false;
-  const Variable base = x.owner().input(0);
-  std::vector<std::pair<Variable, int>> open{{x.owner().input(1), 0}};
-  while (!open.empty()) {
-    auto [v, depth] = open.back();
-    open.pop_back();
-    const auto* op = op_as<CAReduce>(v);
-    if (op && op->kind.combiner == program::Combiner::max && v.owner().input(0).same_as(base)) return true;
-    constexpr int deepest = 6;
-    if (v.has_owner() && depth < deepest)
-      for (auto& input : v.owner().inputs()) open.emplace_back(input, depth + 1);
-  }
-  return false;
+  const Variable maximum = subtracted_maximum(x);
+  return maximum.defined() && op_as<CAReduce>(maximum);
 }
 
 // The argument of an exponential that is not shifted yet, as a float.
@@ -85,93 +73,44 @@ std::optional<Variables> naive_softmax(FunctionGraph&, const Apply& node) {
   return one(fit(softmax(*x, *axes), node.output()));
 }
 
-// exp(s - log(sum(exp(s)))) for a shifted s, which is exp(log_softmax(x)).
+// The logarithm of a sum of exponentials of floats.
+struct LogOfSum {
+  Viewed logarithm;
+  Variable total, powers, exponent;
+};
+
+std::optional<LogOfSum> log_of_sum(const Variable& v) {
+  const Viewed logarithm(v);
+  if (!is_elemwise(logarithm.base, "log")) return std::nullopt;
+  const Variable total = logarithm.base.owner().input(0), below = Viewed(total).base;
+  if (!is_sum(below)) return std::nullopt;
+  const Variable powers = below.owner().input(0);
+  if (!is_elemwise(powers, "exp")) return std::nullopt;
+  const Variable exponent = powers.owner().input(0);
+  if (!is_float(exponent.dtype())) return std::nullopt;
+  return LogOfSum{logarithm, total, powers, exponent};
+}
+
+// exp(s - log(sum(exp(s)))), which for a shifted s is exp(log_softmax(x)).
 std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
   const Variable& difference = node.input(0);
   if (!is_elemwise(difference, "sub")) return std::nullopt;
-  const Variable shifted = difference.owner().input(0), logarithm = difference.owner().input(1);
-  const bool is_view = op_as<DimShuffle>(logarithm);
-  const Variable log_total = is_view ? logarithm.owner().input(0) : logarithm;
-  if (!is_elemwise(log_total, "log") || !is_shifted_by_maximum(shifted) || !is_float(shifted.dtype()))
-    return std::nullopt;
-  const Variable argument = log_total.owner().input(0);
-  const Variable total = op_as<DimShuffle>(argument) ? argument.owner().input(0) : argument;
-  if (!is_sum(total)) return std::nullopt;
-  const Variable powers = total.owner().input(0);
-  if (!is_elemwise(powers, "exp") || !powers.owner().input(0).same_as(shifted)) return std::nullopt;
-  const Variable divisor = is_view ? logarithm.owner().op()({argument}) : argument;
-  return one(fit(powers / divisor, node.output()));
-}
-
-// ---- x - logsumexp(x) -----------------------------------------------------------------------------------------------
-
-// A variable below its views, and for each axis of the view the axis that it shows (-1: a single element).
-struct BelowViews {
-  Variable base;
-  std::vector<int> axes;
-
-  bool is(std::string_view scalar) const { return is_elemwise(base, scalar); }
-  Variable operand(int i) const { return base.owner().input(i); }
-};
-
-BelowViews below_views(const Variable& v) {
-  BelowViews out{v, {}};
-  for (int axis = 0; axis < v.ndim(); ++axis) out.axes.push_back(axis);
-  for (const auto* view = op_as<DimShuffle>(out.base); view; view = op_as<DimShuffle>(out.base)) {
-    for (int& axis : out.axes)
-      if (axis >= 0) axis = view->new_order[std::size_t(axis)];
-    out.base = out.base.owner().input(0);
-  }
-  for (int& axis : out.axes)
-    if (axis < 0 || is_one(out.base, axis)) axis = -1;
-  return out;
-}
-
-// The variable below `inner`, an elementwise operand of the base of `outer`, with the axes of `outer`.
-BelowViews below_operand(const BelowViews& outer, const Variable& inner) {
-  BelowViews out = below_views(inner);
-  std::vector<int> axes;
-  for (int axis : outer.axes) axes.push_back(axis < 0 ? -1 : out.axes[std::size_t(axis)]);
-  out.axes = std::move(axes);
-  return out;
-}
-
-// Whether `total` is a sum of exp(x - shift) that is aligned with x along the axes that are not summed.
-bool is_sum_along(const BelowViews& total, const Variable& x, Variable* shifted) {
-  if (!is_sum(total.base)) return false;
-  const Variable powers = total.operand(0);
-  if (!is_elemwise(powers, "exp") || !is_shifted_by_maximum(powers.owner().input(0))) return false;
-  *shifted = powers.owner().input(0);
-  if (!shifted->owner().input(0).same_as(x) || shifted->ndim() != int(total.axes.size())) return false;
-  const auto& sum = *op_as<CAReduce>(total.base);
-  int kept = 0;
-  for (int axis = 0; axis < x.ndim(); ++axis) {
-    const int wanted = sum.reduces(axis) ? -1 : kept++;
-    if (total.axes[std::size_t(axis)] != wanted && !is_one(x, axis)) return false;
-  }
-  return true;
+  const auto found = log_of_sum(difference.owner().input(1));
+  if (!found || !found->exponent.same_as(difference.owner().input(0))) return std::nullopt;
+  return one(fit(found->powers / found->logarithm.of(found->total), node.output()));
 }
 
 // x - (log(sum(exp(x - m))) + m) is (x - m) - log(sum(exp(x - m))), which loses no accuracy for a large m.
 std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply& node) {
-  const Variable x = node.input(0), output = node.output();
-  if (!is_float(output.dtype()) || node.input(1).dtype() != x.dtype()) return std::nullopt;
-  const BelowViews outer = below_views(node.input(1));
-  if (!outer.is("add")) return std::nullopt;
-  for (int i = 0; i < 2; ++i) {
-    const BelowViews logarithm = below_operand(outer, outer.operand(i));
-    if (!logarithm.is("log")) continue;
-    const BelowViews total = below_operand(logarithm, logarithm.operand(0));
-    Variable shifted;
-    if (!is_sum_along(total, x, &shifted)) continue;
-    const BelowViews shift = below_operand(outer, outer.operand(1 - i)), held = below_views(shifted.owner().input(1));
-    if (!shift.base.same_as(held.base) || shift.axes != held.axes) continue;
-    std::vector<int> order;
-    for (int axis : total.axes) order.push_back(axis < 0 ? new_axis : axis);
-    if (std::size_t(std::count_if(order.begin(), order.end(), [](int axis) { return axis != new_axis; })) !=
-        std::size_t(total.base.ndim()))
-      continue;  // a dimension of length 1 is left out
-    return one(fit(shifted - log(dimshuffle(total.base, order)), output));
+  const Variable& x = node.input(0);
+  const Viewed outer(node.input(1));
+  if (node.input(1).dtype() != x.dtype() || !is_elemwise(outer.base, "add")) return std::nullopt;
+  const Variables terms = outer.base.owner().inputs();
+  if (!same_broadcast(terms[0], terms[1])) return std::nullopt;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto found = log_of_sum(terms[i]);
+    if (!found || !is_elemwise(found->exponent, "sub") || !found->exponent.owner().input(0).same_as(x)) continue;
+    return one(fit((x - outer.of(terms[1 - i])) - outer.of(terms[i]), node.output()));
   }
   return std::nullopt;
 }

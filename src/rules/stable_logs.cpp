@@ -9,12 +9,8 @@
 #include "ops/analysis/range.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/indexing/advanced_subtensor.hpp"
-#include "ops/indexing/check_mask.hpp"
 #include "ops/indexing/subtensor.hpp"
 #include "ops/reductions/reduce.hpp"
-#include "ops/shapes/dimshuffle.hpp"
-#include "ops/shapes/reshape.hpp"
-#include "ops/shapes/specify_shape.hpp"
 #include "rewriting/stabilizing.hpp"
 #include "rules/signed_terms.hpp"
 #include "rules/vocabulary.hpp"
@@ -36,37 +32,6 @@ const CAReduce* reduction(const Variable& v, std::string_view kind) {
 Variable like(const CAReduce& op, const Variable& x) { return (*make_ref<CAReduce>(op.kind, op.axes, op.dtype))({x}); }
 
 bool is_never_below_zero(const Variable& v) { return range_of(v).low >= 0; }
-
-// A cast between floats.
-bool is_float_cast(const Variable& v) {
-  const ScalarOp* op = scalar_op_of(v);
-  return op && op->name.starts_with("cast_float") && is_float(operand(v, 0).dtype());
-}
-
-// Whether v shows elements of its first input.
-bool is_view(const Variable& v) {
-  return op_as<DimShuffle>(v) || op_as<Subtensor>(v) || op_as<AdvancedSubtensor>(v) || op_as<Reshape>(v) ||
-         op_as<SpecifyShape>(v) || op_as<CheckMask>(v) || is_float_cast(v);
-}
-
-// A variable below all its views.
-struct Viewed {
-  Variable base;
-  Variables views = {};  // the outermost first
-
-  explicit Viewed(const Variable& v) : base(v) {
-    for (; is_view(base); base = operand(base, 0)) views.push_back(base);
-  }
-  // Another variable through the same views.
-  Variable of(Variable other) const {
-    for (std::size_t i = views.size(); i-- > 0;) {
-      Variables inputs = views[i].owner().inputs();
-      inputs[0] = other;
-      other = views[i].owner().op()(inputs);
-    }
-    return other;
-  }
-};
 
 // ---- products -------------------------------------------------------------------------------------------------------
 
@@ -258,28 +223,7 @@ Variable bounded_power(const Weighted& term, const Variable& shift) {
   return exp(minimum(exponent, constant_like(largest, exponent.dtype())));
 }
 
-// Whether `search` contains a maximum of `base`, or of those elements of it that a switch selects.
-bool has_maximum_of(const Variable& search, const Variable& base) {
-  std::vector<std::pair<Variable, int>> open{{search, 0}};
-  constexpr int deepest = 10;
-  for (int budget = 100; !open.empty() && budget > 0; --budget) {
-    const auto [v, depth] = open.back();
-    open.pop_back();
-    if (!v.has_owner()) continue;
-    const auto* op = op_as<CAReduce>(v);
-    const bool is_maximum = is_elemwise(v, "maximum") || (op && op->kind.combiner == program::Combiner::max);
-    for (auto& input : v.owner().inputs()) {
-      if (is_maximum && (input.same_as(base) || (is_elemwise(input, "switch") && operand(input, 1).same_as(base))))
-        return true;
-      if (depth < deepest) open.emplace_back(input, depth + 1);
-    }
-  }
-  return false;
-}
-
-bool is_shifted(const Variable& exponent) {
-  return is_elemwise(exponent, "sub") && has_maximum_of(operand(exponent, 1), operand(exponent, 0));
-}
+bool is_shifted(const Variable& exponent) { return subtracted_maximum(exponent).defined(); }
 
 // Whether the exponent is shifted by a maximum that takes the weights into account.
 bool is_shifted_with_weights(const Variable& exponent) {

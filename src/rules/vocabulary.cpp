@@ -5,14 +5,62 @@
 
 #include "ops/analysis/lengths.hpp"
 #include "ops/elementwise/elemwise.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
+#include "ops/indexing/check_mask.hpp"
+#include "ops/indexing/subtensor.hpp"
+#include "ops/reductions/reduce.hpp"
 #include "ops/shapes/alloc.hpp"
+#include "ops/shapes/dimshuffle.hpp"
+#include "ops/shapes/reshape.hpp"
 #include "ops/shapes/shape.hpp"
+#include "ops/shapes/specify_shape.hpp"
 
 namespace bitale::rewriting {
 
 bool is_elemwise(const Variable& v, std::string_view scalar_name) {
   const ScalarOp* scalar = scalar_op_of(v);
   return scalar && scalar->name == scalar_name;
+}
+
+bool is_view(const Variable& v) {
+  if (op_as<DimShuffle>(v) || op_as<Subtensor>(v) || op_as<AdvancedSubtensor>(v) || op_as<Reshape>(v) ||
+      op_as<SpecifyShape>(v) || op_as<CheckMask>(v))
+    return true;
+  const ScalarOp* op = scalar_op_of(v);
+  return op && op->name.starts_with("cast_float") && is_float(v.owner().input(0).dtype());
+}
+
+Viewed::Viewed(const Variable& v) : base(v) {
+  for (; is_view(base); base = base.owner().input(0)) views.push_back(base);
+}
+
+Variable Viewed::of(Variable other) const {
+  for (std::size_t i = views.size(); i-- > 0;) {
+    Variables inputs = views[i].owner().inputs();
+    inputs[0] = other;
+    other = views[i].owner().op()(inputs);
+  }
+  return other;
+}
+
+Variable subtracted_maximum(const Variable& v) {
+  if (!is_elemwise(v, "sub")) return {};
+  const Variable base = v.owner().input(0);
+  std::vector<std::pair<Variable, int>> open{{v.owner().input(1), 0}};
+  constexpr int deepest = 10;
+  for (int budget = 100; !open.empty() && budget > 0; --budget) {
+    const auto [at, depth] = open.back();
+    open.pop_back();
+    if (!at.has_owner()) continue;
+    const auto* op = op_as<CAReduce>(at);
+    const bool is_maximum = is_elemwise(at, "maximum") || (op && op->kind.combiner == program::Combiner::max);
+    for (auto& input : at.owner().inputs()) {
+      if (is_maximum && input.same_as(base)) return at;
+      if (is_maximum && is_elemwise(input, "switch") && input.owner().input(1).same_as(base)) return at;
+      if (depth < deepest) open.emplace_back(input, depth + 1);
+    }
+  }
+  return {};
 }
 
 ApplyNode* only_user(const FunctionGraph& graph, const Variable& v) {

@@ -33,6 +33,19 @@ const OpClass* op_as(const Variable& v) {
   const Op* op = v.owner_op();
   return op && typeid(*op) == typeid(OpClass) ? static_cast<const OpClass*>(op) : nullptr;
 }
+// Whether v shows elements of its first input: by indices, by another order or number of dimensions, as another float.
+bool is_view(const Variable& v);
+// A variable below all its views.
+struct Viewed {
+  Variable base;
+  Variables views = {};  // the outermost first
+
+  explicit Viewed(const Variable& v);
+  Variable of(Variable other) const;  // another variable through the same views
+};
+// If v is a difference, a maximum of its first operand that the second contains: then exponentials of v don't overflow.
+// It may be one of those elements that a switch selects. A null variable if there is none near the root.
+Variable subtracted_maximum(const Variable& v);
 // v with leading dimensions of length 1 added up to the rank.
 Variable padded(const Variable& v, int rank);
 inline std::optional<Variables> one(std::optional<Variable> replacement) {
