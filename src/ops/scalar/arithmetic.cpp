@@ -446,7 +446,7 @@ SCALAR_OP({
     .loops = loops<1>(all_types, [](auto x) { return mul_values(x, x); }),
     .complex = &complex_sqr,
     .expand = [](Args in, DType dtype) { return dtype == DType::Bool ? in[0] : in[0] * in[0]; },
-    .partials = {[](At a) { return a.g * a.x * 2; }},
+    .partials = {[](At a) { return a.g * 2 * a.x; }},
     .traits = even | keeps_zero | cheap | regular,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan, 1e200, 1e-200},
