@@ -254,6 +254,8 @@ bool jumps(const ScalarOp& op, const Apply& node, const std::vector<Array>& in, 
            std::int64_t length) {
   const auto at = [&](std::size_t i) { return AtPoint(in[i], k, length); };
   const bool takes_floats = is_float(node.input(0).dtype());
+  // The sign of a nan is arbitrary.
+  if ((op.name == "signbit" || op.name == "copysign") && std::isnan(at(in.size() - 1)[0])) return true;
   if (in.size() == 1 && takes_floats && (is_discrete(node.output().dtype()) || op.has(discrete_output)))
     return is_next_to_half(at(0));
   if (op.name == "switch") return takes_floats && is_decided_by_rounding(at(0));
