@@ -16,6 +16,7 @@ test() {
       --pymc-newest) apart=pymc_newest ;;
       --pymc5) apart=pymc5 ;;
       --wheel) apart=wheel ;;
+      --contributing) apart=contributing ;;
       --xla) apart=xla ;;
       --array-api) apart=array_api ;;
       --arm) setup arm ;;
@@ -155,6 +156,15 @@ test_xla() {
   python dev
   PYTHONPATH=tests .venv-xla/bin/python -m pytest -q tests/xla ${1:+-k "$1"} || die "tests of bitale.jax failed"
   say "Tested (xla) in $((SECONDS - t)) s"
+}
+
+# CONTRIBUTING.md, in a copy of the checkout.
+test_contributing() {
+  local t=$SECONDS
+  setup build python
+  python dev
+  $venv/bin/python tests/contributing/walk.py || die "CONTRIBUTING.md is not right"
+  say "Tested (contributing) in $((SECONDS - t)) s"
 }
 
 test_wheel() {
