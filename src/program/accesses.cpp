@@ -11,6 +11,20 @@ std::optional<std::int64_t> stride(Expr at, Expr index) {
   return stride(at, [&](Expr expr) { return contains(expr, index); });
 }
 
+std::optional<std::int64_t> distance(const Buffer& buffer, std::span<const Expr> from, std::span<const Expr> to) {
+  std::int64_t out = 0, apart = 1;  // of neighbours along the axis; 0: unknown, or too large
+  for (std::size_t k = from.size(); k-- > 0;) {
+    if (!(from[k] == to[k])) {
+      if (apart == 0 || !from[k].is_constant() || !to[k].is_constant()) return {};
+      out += (to[k].payload() - from[k].payload()) * apart;
+    }
+    const Expr length = buffer.shape[k];
+    apart = length.is_constant() && length.payload() <= largest_stride ? apart * length.payload() : 0;
+    if (apart > largest_stride) apart = 0;
+  }
+  return out;
+}
+
 bool is_fixed(Expr root) {
   return !any_within(root, [](Expr expr) {
     return expr.code() == Code::index || expr.code() == Code::load || expr.code() == Code::var;

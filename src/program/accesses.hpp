@@ -18,20 +18,21 @@
 
 namespace bitale::program {
 
+inline constexpr std::int64_t largest_stride = 1 << 16;
+
 // How far apart an index, or an offset, is in neighbouring iterations, if that is a constant of moderate size. `varies`
 // tells whether an expression may differ between the iterations.
 template <class Varies>
 std::optional<std::int64_t> stride(Expr at, Varies&& varies) {
-  constexpr std::int64_t largest = 1 << 16;
   if (!varies(at)) return 0;
   if (at.code() == Code::index) return 1;
   if (at.code() != Code::add && at.code() != Code::sub && at.code() != Code::mul) return {};
   const Expr a = at.argument(0), b = at.argument(1);
   if (at.code() == Code::mul) {
     const Expr factor = a.is_constant() ? a : b;
-    if (!factor.is_constant() || factor.payload() > largest || factor.payload() < -largest) return {};
+    if (!factor.is_constant() || factor.payload() > largest_stride || factor.payload() < -largest_stride) return {};
     const auto other = stride(a.is_constant() ? b : a, varies);
-    return other && std::abs(*other) <= largest ? std::optional(*other * factor.payload()) : std::nullopt;
+    return other && std::abs(*other) <= largest_stride ? std::optional(*other * factor.payload()) : std::nullopt;
   }
   const auto of_a = stride(a, varies), of_b = stride(b, varies);
   if (!of_a || !of_b) return {};
@@ -39,6 +40,8 @@ std::optional<std::int64_t> stride(Expr at, Varies&& varies) {
 }
 // The same along one loop.
 std::optional<std::int64_t> stride(Expr at, Expr index);
+// How many elements after `from` the element `to` of the buffer lies, if that is a constant of moderate size.
+std::optional<std::int64_t> distance(const Buffer& buffer, std::span<const Expr> from, std::span<const Expr> to);
 
 // Whether the expression is known before any loop: it has no index, load or variable.
 bool is_fixed(Expr root);

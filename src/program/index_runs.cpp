@@ -1,8 +1,11 @@
 #include "program/index_runs.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "program/accesses.hpp"
 #include "program/lane_order.hpp"
 #include "program/steps.hpp"
 #include "program/substitute.hpp"
@@ -43,27 +46,21 @@ int step_with_index_runs(const Program& program, const Loop& loop) {
     return found == loop.body.end() ? none : int(found - loop.body.begin());
   }
   if (std::ranges::any_of(loop.carries, [](auto& carry) { return carry.kind == CarryKind::prefix; })) return none;
-  std::unordered_map<std::uint32_t, int> adding;  // offset -> the first step that accumulates at it
+  std::vector<std::pair<int, Expr>> adding;  // steps that accumulate, at these offsets
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     if (auto* accumulate = as_add(loop.body[k]))
       if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at);
           offset.defined() && is_looked_up(offset, loop.index))
-        adding.try_emplace(offset.id(), int(k));
+        adding.emplace_back(int(k), offset);
   if (adding.empty() || lane_body(loop, {}).size > max_operations_in_two_bodies) return none;
   // One at whose offset the loop also reads is best: those elements are then looked up once for a run, too.
-  int found =
-      std::min_element(adding.begin(), adding.end(), [](auto& a, auto& b) { return a.second < b.second; })->second;
-  ExprWalk walk;
-  for (auto& step : loop.body)
-    for_each_expr(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() != Code::load) return;
-        const Expr offset = offset_of(program, expr.payload(), arguments_of(expr));
-        if (!offset.defined()) return;
-        if (const auto added = adding.find(offset.id()); added != adding.end()) found = added->second;
-      });
-    });
-  return found;
+  std::unordered_set<std::uint32_t> read;  // offsets
+  const Accesses accesses(loop.body);
+  for (auto& [buffer, accessed] : accesses.buffers())
+    for (auto& access : accessed.list)
+      if (access.is_load && !access.at.empty()) read.insert(offset_of(program, buffer, access.at).id());
+  const auto best = std::ranges::find_if(adding, [&](auto& each) { return read.contains(each.second.id()); });
+  return (best == adding.end() ? adding.front() : *best).first;
 }
 
 void choose_orders(const Program& program, Loop& loop) {

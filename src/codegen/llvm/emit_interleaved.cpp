@@ -1,36 +1,16 @@
 // Stores of all elements of short rows: lanes along the rows put each store's elements apart, but side by side with
 // those of the others. The vectors are interleaved in registers and stored as they lie in memory.
 #include <algorithm>
+#include <map>
 
 #include "codegen/llvm/emit.hpp"
 #include "program/accesses.hpp"
+#include "program/index_runs.hpp"
 
 namespace bitale::codegen {
 
 namespace {
-
 constexpr std::int64_t longest_row = 8;  // beyond, more shuffles than a processor has registers for
-
-using program::Store;
-
-// The trailing indices of a store that are constants, as one position in a row, and the length of such a row.
-struct Place {
-  std::size_t axes = 0;  // before the row
-  std::int64_t position = 0, length = 1;
-};
-
-std::optional<Place> place_in_row(const program::Buffer& buffer, const Store& store) {
-  Place out{store.at.size(), 0, 1};
-  for (; out.axes > 0 && store.at[out.axes - 1].is_constant(); --out.axes) {
-    const program::Expr length = buffer.shape[out.axes - 1];
-    if (!length.is_constant() || out.length > longest_row) return {};
-    out.position += store.at[out.axes - 1].payload() * out.length;
-    out.length *= length.payload();
-  }
-  if (out.axes == 0 || out.length < 2 || out.length > longest_row) return {};
-  return out;
-}
-
 }  // namespace
 
 // The first `unit` elements of each stream, then the next of each. An even number of streams are interleaved in pairs
@@ -75,31 +55,25 @@ std::vector<Emitter::Value> Emitter::interleaved(const std::vector<std::vector<V
 // Returns how many steps these are; 0 if the first is no such store.
 std::size_t Emitter::emit_interleaved(std::span<const program::Step> steps) {
   const auto* first = lanes_ && !lanes_->mask ? program::as_store(steps[0]) : nullptr;
-  if (!first) return 0;
+  if (!first || first->at.empty()) return 0;
   const program::Buffer& buffer = program_.buffers[std::size_t(first->buffer)];
-  const auto row = buffer.dtype == DType::Bool ? std::nullopt : place_in_row(buffer, *first);
-  if (!row || steps.size() < std::size_t(row->length)) return 0;
-  const auto length = std::size_t(row->length);
-  const Store* start = nullptr;
-  std::vector<const Store*> stores(length);
-  for (auto& step : steps.first(length)) {
+  const std::int64_t length = lane_stride(offset_of(program_, first->buffer, first->at)).value_or(0);
+  if (buffer.dtype == DType::Bool || length < 2 || length > longest_row || std::int64_t(steps.size()) < length)
+    return 0;
+  const auto row_steps = steps.first(std::size_t(length));
+  std::map<std::int64_t, const program::Store*> row;  // by position, counted from the first
+  for (auto& step : row_steps) {
     const auto* store = program::as_store(step);
-    if (!store || store->buffer != first->buffer) return 0;
-    const auto place = place_in_row(buffer, *store);
-    if (!place || place->axes != row->axes || stores[std::size_t(place->position)] ||
-        !std::equal(first->at.begin(), first->at.begin() + std::ptrdiff_t(row->axes), store->at.begin()))
-      return 0;
-    stores[std::size_t(place->position)] = store;
-    if (place->position == 0) start = store;
-    if (program::Accesses(step).reads(first->buffer)) return 0;
+    if (!store || store->buffer != first->buffer || program::Accesses(step).reads(first->buffer)) return 0;
+    const auto position = program::distance(buffer, first->at, store->at);
+    if (!position || !row.emplace(*position, store).second) return 0;
   }
-  const Element element = element_at(start->buffer, start->at);
-  const program::Expr offset = element.row + element.last;
-  if (lane_stride(offset) != row->length) return 0;
+  if (row.rbegin()->first - row.begin()->first != length - 1) return 0;
 
   std::vector<std::vector<Value>> columns;
-  for (auto* store : stores) columns.push_back({to_memory(buffer.dtype, lanes_of(store->value))});
-  const Value begin = start_of(offset);
+  for (auto& [position, store] : row) columns.push_back({to_memory(buffer.dtype, lanes_of(store->value))});
+  const program::Store& start = *row.begin()->second;
+  const Value begin = start_of(offset_of(program_, start.buffer, start.at));
   std::int64_t at = 0;
   for (const Value packed : interleaved(columns, 1)) {
     const Value where = address(first->buffer, l_.BuildAdd(builder_, begin, int64(at), ""));
@@ -107,8 +81,8 @@ std::size_t Emitter::emit_interleaved(std::span<const program::Step> steps) {
     l_.SetAlignment(stored, unsigned(itemsize(buffer.dtype)));
     at += lanes_->count;
   }
-  for (auto& step : steps.first(length)) forget_overwritten(step);
-  return length;
+  for (auto& step : row_steps) forget_overwritten(step);
+  return row_steps.size();
 }
 
 }  // namespace bitale::codegen

@@ -43,6 +43,23 @@ TEST_CASE("strides: sums and products with constants, as long as they are of mod
   CHECK(!stride(i * (1 << 17), i));
 }
 
+TEST_CASE("distances: constant indices apart along axes whose later axes have known lengths") {
+  ExprPool pool;
+  const Expr i = pool.index(0), j = pool.index(1), n = pool.dim(0, 0);
+  const auto at = [&](std::int64_t k) { return pool.integer(k); };
+  const auto apart = [&](std::vector<Expr> shape, std::vector<Expr> from, std::vector<Expr> to) {
+    Buffer buffer;
+    buffer.shape = std::move(shape);
+    return distance(buffer, from, to);
+  };
+  CHECK(apart({n, at(2), at(3)}, {i, at(0), at(1)}, {i, at(1), at(0)}) == 2);
+  CHECK(apart({n, at(2), at(3)}, {i, at(1), at(2)}, {i, at(0), at(2)}) == -3);
+  CHECK(apart({at(4), n}, {at(1), j}, {at(1), j}) == 0);
+  CHECK(!apart({n, at(3)}, {i, at(0)}, {j, at(0)}));
+  CHECK(!apart({at(4), n}, {at(0), j}, {at(1), j}));
+  CHECK(!apart({at(2), at(1 << 17)}, {at(0), i}, {at(1), i}));
+}
+
 TEST_CASE("iterations are independent where an index tells them apart") {
   const Given given(
       R"(program p(x: f64[?], g: i64[?]) -> rows: f64[8, 8], flat: f64[64], odd: f64[16], near: f64[64], at: f64[8]
