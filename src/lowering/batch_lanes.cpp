@@ -59,7 +59,6 @@ class Batches {
     choose_layouts();
     make_lanes_beside(program_.steps);
     lay_out();
-    forward_stores(program_);  // removes stores that only straight code has read
   }
 
  private:

@@ -53,6 +53,7 @@ constexpr Pass passes_of_programs[] = {
     {"blocks", [](Program& program, const PassContext& with) { block_products(program, with.declare, with.lengths); }},
     {"jam", [](Program& program, const PassContext& with) { unroll_and_jam(program, with.declare); }},
     {"short", [](Program& program, const PassContext& with) { short_loops(program, with.declare); }},
+    {"forward", [](Program& program, const PassContext&) { forward_stores(program); }},
     {"collapse",
      [](Program& program, const PassContext& with) { collapse_loops(program, with.declare, with.lengths); }},
     {"tile", [](Program& program, const PassContext& with) { tile_loops(program, with.declare); }},

@@ -28,12 +28,6 @@ class ShortLoops {
  public:
   ShortLoops(Program& program, Declarations& declare) : program_(program), pool_(*program.pool), declare_(declare) {}
 
-  void run() {
-    run(program_.steps);
-    if (changed_) forward_stores(program_);  // removes stores that only straight code has read
-  }
-
- private:
   void run(Steps& steps) {
     Steps out;
     for (auto& step : steps) {
@@ -49,6 +43,7 @@ class ShortLoops {
     steps = std::move(out);
   }
 
+ private:
   // ---- whether lanes along the loop are better than lanes along those inside it ----
 
   bool gains(const Loop& loop) const {
@@ -72,7 +67,6 @@ class ShortLoops {
   bool straighten(Loop& loop, Steps& after) {
     const std::set<std::int64_t> sums = only_added_to(loop);
     if (!make_straight(program_, declare_, loop, sums)) return false;
-    changed_ = true;
     carry_sums(loop, sums, after);
     return true;
   }
@@ -102,11 +96,10 @@ class ShortLoops {
   Program& program_;
   program::ExprPool& pool_;
   Declarations& declare_;
-  bool changed_ = false;
 };
 
 }  // namespace
 
-void short_loops(Program& program, Declarations& declare) { ShortLoops(program, declare).run(); }
+void short_loops(Program& program, Declarations& declare) { ShortLoops(program, declare).run(program.steps); }
 
 }  // namespace bitale::lowering

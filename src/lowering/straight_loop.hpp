@@ -39,7 +39,7 @@ std::set<std::int64_t> only_added_to(const program::Loop& loop);
 
 // Turns the loop into one of straight code. This is not possible if it reads memory that it writes and that is not
 // replaced by variables, since straight code reads an element only once; `added_to` are buffers to which the loop only
-// adds, whatever the element. Stores that only straight code has read are left to `forward_stores`.
+// adds, whatever the element. Stores that only straight code has read are left to the pass "forward".
 bool make_straight(program::Program& program, Declarations& declare, program::Loop& loop,
                    const std::set<std::int64_t>& added_to = {});
 

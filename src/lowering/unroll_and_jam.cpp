@@ -26,12 +26,6 @@ class Jammer {
  public:
   Jammer(Program& program, Declarations& declare) : program_(program), declare_(declare) {}
 
-  void run() {
-    run(program_.steps);
-    if (changed_) forward_stores(program_);  // removes stores that only straight code has read
-  }
-
- private:
   void run(Steps& steps) {
     std::vector<Expr> tried;  // extents
     for (std::size_t i = 0; i < steps.size() && tried.size() < most_extents; ++i) {
@@ -46,6 +40,7 @@ class Jammer {
     }
   }
 
+ private:
   static bool is_long(Expr extent) { return !extent.is_constant() || extent.payload() >= costs::shortest_long; }
 
   // The extent of the long loops in a short one, all of which have the same; none if it is no such loop.
@@ -141,7 +136,6 @@ class Jammer {
     steps = std::move(group.before);
     steps.push_back({std::move(*group.fused)});
     std::move(group.after.begin(), group.after.end(), std::back_inserter(steps));
-    changed_ = true;
     return true;
   }
 
@@ -224,11 +218,10 @@ class Jammer {
   }
   Program& program_;
   Declarations& declare_;
-  bool changed_ = false;
 };
 
 }  // namespace
 
-void unroll_and_jam(Program& program, Declarations& declare) { Jammer(program, declare).run(); }
+void unroll_and_jam(Program& program, Declarations& declare) { Jammer(program, declare).run(program.steps); }
 
 }  // namespace bitale::lowering

@@ -51,6 +51,7 @@ void short_loops(Program& program) {
 void unroll_and_jam(Program& program) {
   lowering::Declarations declare(program);
   lowering::unroll_and_jam(program, declare);
+  lowering::forward_stores(program);
 }
 
 }  // namespace
