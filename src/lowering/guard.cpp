@@ -1,8 +1,8 @@
-// Guarded additions: an inner loop that adds zeros unless a condition of the loops around it holds is put behind a
-// branch, where the condition is an equality of two computed numbers, which seldom holds. The gradient of a minimum
-// adds to the rows of what is least and zeros to all others; behind the branch, it costs as much as finding what is
-// least and indexing by it, but each of equal extremes has its share. A loop of nothing but such branches looks for the
-// condition in strips first, where lanes run together.
+// Guarded additions: an inner loop, or a nest, that adds zeros unless a condition of the loops around it holds is put
+// behind a branch, where the condition is an equality of two computed numbers, which seldom holds. The gradient of a
+// minimum adds to the rows of what is least and zeros to all others; behind the branch, it costs as much as finding
+// what is least and indexing by it, but each of equal extremes has its share. A loop of nothing but such branches looks
+// for the condition in strips first, where lanes run together.
 #include <algorithm>
 
 #include "lowering/costs.hpp"
@@ -45,7 +45,7 @@ bool is_equality_of_computed(Expr condition) {
 
 class Guard {
  public:
-  explicit Guard(const Program& program, Declarations* declare = nullptr)
+  Guard(const Program& program, Declarations& declare)
       : program_(program), declare_(declare), starts_at_zero_(program.buffers.size(), false) {
     for (auto& step : program.steps)
       if (auto* fill = program::as_fill(step))
@@ -58,38 +58,58 @@ class Guard {
         starts_at_zero_[std::size_t(buffer)] = false;
   }
 
-  void run(Steps& steps, bool in_loop = false) {
+  void guard(Steps& steps, bool in_loop = false) {
     for (auto& step : steps) {
-      program::for_each_body(step, [&](Steps& body) { run(body, in_loop || program::as_loop(step)); });
-      auto* loop = program::as_loop(step);
-      if (!loop || !in_loop) continue;
-      if (const Expr condition = guard_of(*loop); condition.defined())
+      const auto* loop = program::as_loop(step);
+      if (const Expr condition = loop && in_loop ? guard_of(*loop) : Expr(); condition.defined())
         put_behind(condition, step);
-      else if (const Expr common = guard_of_branches(*loop); common.defined())
-        look_in_strips(common, *loop);
+      else
+        program::for_each_body(step, [&](Steps& body) { guard(body, in_loop || loop); });
     }
   }
 
-  // The condition without which the loop adds only zeros; undefined if there is none. A sum that starts at 0 is never
-  // -0, so that adding zeros to it changes nothing.
-  Expr guard_of(const Loop& loop) const {
-    if (loop.body.empty() || !loop.carries.empty() || loop.until.defined()) return {};
-    Expr condition;
-    for (auto& step : loop.body) {
-      const auto* add = program::as_add(step);
-      if (!add || add->combiner != Combiner::add || !starts_at_zero_[std::size_t(add->buffer)]) return {};
-      if (!condition.defined()) condition = outer_condition(add->value, loop.index);
-      if (!condition.defined() || !is_zero_without(add->value, condition)) return {};
+  void look_in_strips(Steps& steps, bool in_loop = false) {
+    for (auto& step : steps) {
+      auto* loop = program::as_loop(step);
+      program::for_each_body(step, [&](Steps& body) { look_in_strips(body, in_loop || loop); });
+      if (!loop || !in_loop) continue;
+      if (const Expr condition = guard_of_branches(*loop); condition.defined()) look_in_strips(condition, *loop);
     }
-    return condition;
   }
 
  private:
-  static Expr outer_condition(Expr value, Expr index) {
+  // The condition without which the loop adds only zeros; undefined if there is none. A sum that starts at 0 is never
+  // -0, so that adding zeros to it changes nothing.
+  Expr guard_of(const Loop& loop) const {
+    Expr condition;
+    return adds_zeros_without(condition, loop) && !changes(loop.body, condition) ? condition : Expr();
+  }
+  bool adds_zeros_without(Expr& condition, const Loop& loop) const {
+    if (loop.body.empty() || !loop.carries.empty() || loop.until.defined()) return false;
+    for (auto& step : loop.body) {
+      if (const auto* inner = program::as_loop(step)) {
+        if (!adds_zeros_without(condition, *inner)) return false;
+        continue;
+      }
+      const auto* add = program::as_add(step);
+      if (add && !condition.defined()) condition = outer_condition(add->value);
+      if (!condition.defined() || !adds_zero_without(condition, step)) return false;
+    }
+    return !program::contains(condition, loop.index);
+  }
+  bool adds_zero_without(Expr condition, const Step& step) const {
+    const auto* add = program::as_add(step);
+    return add && add->combiner == Combiner::add && starts_at_zero_[std::size_t(add->buffer)] &&
+           is_zero_without(add->value, condition);
+  }
+  static Expr outer_condition(Expr value) {
     while (value.code() == Code::neg) value = value.argument(0);
-    if (value.code() != Code::select) return {};
-    const Expr condition = value.argument(0);
-    return is_equality_of_computed(condition) && !program::contains(condition, index) ? condition : Expr();
+    return value.code() == Code::select && is_equality_of_computed(value.argument(0)) ? value.argument(0) : Expr();
+  }
+  static bool changes(const Steps& steps, Expr condition) {
+    const program::Accesses accesses(steps);
+    return program::any_within(condition,
+                               [&](Expr expr) { return expr.code() == Code::load && accesses.writes(expr.payload()); });
   }
 
   void put_behind(Expr condition, Step& step) {
@@ -110,17 +130,9 @@ class Guard {
       condition = branch->condition;
     }
     if (!condition.defined() || condition.code() != Code::eq || !program::contains(condition, loop.index)) return {};
-    for (auto& step : loop.body) {
-      if (program::as_if(step)) continue;
-      const auto* add = program::as_add(step);
-      if (!add || add->combiner != Combiner::add || !starts_at_zero_[std::size_t(add->buffer)] ||
-          !is_zero_without(add->value, condition))
-        return {};
-    }
-    const program::Accesses accesses(loop.body);
-    const bool changes = program::any_within(
-        condition, [&](Expr expr) { return expr.code() == Code::load && accesses.writes(expr.payload()); });
-    return changes ? Expr() : condition;
+    for (auto& step : loop.body)
+      if (!program::as_if(step) && !adds_zero_without(condition, step)) return {};
+    return changes(loop.body, condition) ? Expr() : condition;
   }
 
   // for j in n: if c(j): ... becomes a loop over strips; in one, `found` is whether any of its elements satisfies c.
@@ -133,12 +145,12 @@ class Guard {
         if (n.payload() % even == 0) strip = even;
     }
     const Expr whole = program_.pool->integer(strip);
-    const Strips strips(*declare_, "js", n, whole);
+    const Strips strips(declare_, "js", n, whole);
     const bool is_even = n.is_constant() && n.payload() % strip == 0;
-    const Expr rows = is_even ? whole : strips.size, j = declare_->index("j", rows);
+    const Expr rows = is_even ? whole : strips.size, j = declare_.index("j", rows);
     const program::Substitution moved{{old.id(), strips.start + j}};
     const program::Substitution holds{{condition.id(), program_.pool->boolean(true)}};
-    const Expr found = declare_->var(DType::Bool), own = program::substitute(condition, moved);
+    const Expr found = declare_.var(DType::Bool), own = program::substitute(condition, moved);
 
     Steps then;
     for (auto& step : loop.body) {
@@ -165,21 +177,13 @@ class Guard {
   }
 
   const Program& program_;
-  Declarations* declare_;             // none to ask only
+  Declarations& declare_;
   std::vector<bool> starts_at_zero_;  // by buffer: filled with 0, and only added to
 };
 
 }  // namespace
 
-void guard_additions(Program& program, Declarations& declare) { Guard(program, &declare).run(program.steps); }
-
-bool adds_seldom(const Program& program, const program::Loop& loop) {
-  const auto may_be_zero = [](const Step& step) {
-    const auto* add = program::as_add(step);
-    return add && (add->value.code() == Code::select || add->value.code() == Code::neg);
-  };
-  if (!std::all_of(loop.body.begin(), loop.body.end(), may_be_zero)) return false;
-  return Guard(program).guard_of(loop).defined();
-}
+void guard_additions(Program& program, Declarations& declare) { Guard(program, declare).guard(program.steps); }
+void look_in_strips(Program& program, Declarations& declare) { Guard(program, declare).look_in_strips(program.steps); }
 
 }  // namespace bitale::lowering

@@ -51,6 +51,7 @@ constexpr Pass passes_of_programs[] = {
     {"lanes", [](Program& program, const PassContext& with) { batch_lanes(program, with.declare, with.lengths); }},
     {"promote", [](Program& program, const PassContext& with) { promote_elements(program, with.declare); }},
     {"blocks", [](Program& program, const PassContext& with) { block_products(program, with.declare, with.lengths); }},
+    {"guard", [](Program& program, const PassContext& with) { guard_additions(program, with.declare); }},
     {"jam", [](Program& program, const PassContext& with) { unroll_and_jam(program, with.declare); }},
     {"short", [](Program& program, const PassContext& with) { short_loops(program, with.declare); }},
     {"forward", [](Program& program, const PassContext&) { forward_stores(program); }},
@@ -63,7 +64,7 @@ constexpr Pass passes_of_programs[] = {
        if (with.parallel) parallelize_loops(program, with.declare);
      },
      false, true},
-    {"guard", [](Program& program, const PassContext& with) { guard_additions(program, with.declare); }},
+    {"strips", [](Program& program, const PassContext& with) { look_in_strips(program, with.declare); }},
     {"empty", [](Program& program, const PassContext&) { skip_empty_nests(program); }},
     {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
 };

@@ -17,6 +17,8 @@ void narrow_temporaries(Program& program);
 void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths);
 // Whether that is possible with these steps of a loop.
 bool suits_lanes(const program::Steps& steps);
+// Puts loops that seldom add anything but zeros behind branches.
+void guard_additions(Program& program, Declarations& declare);
 // Turns loops of many iterations around short reductions into loops of straight code, outside scans.
 void short_loops(Program& program, Declarations& declare);
 // Unrolls loops of few iterations around long ones, and fuses the long ones.
@@ -33,10 +35,8 @@ void tile_loops(Program& program, Declarations& declare);
 void vectorize(Program& program);
 // Marks loops whose iterations may be shared by several threads.
 void parallelize_loops(Program& program, Declarations& declare);
-// Puts loops that seldom add anything but zeros behind branches, and loops of such branches behind one for each strip.
-void guard_additions(Program& program, Declarations& declare);
-// Whether the loop, in another one, is such a loop.
-bool adds_seldom(const Program& program, const program::Loop& loop);
+// Puts loops of nothing but such branches behind a branch for each strip.
+void look_in_strips(Program& program, Declarations& declare);
 // Lets nests of three loops and more have no iterations where an inner one has none.
 void skip_empty_nests(Program& program);
 // Assigns slots of the workspace to temporaries.

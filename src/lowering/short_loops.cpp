@@ -49,17 +49,9 @@ class ShortLoops {
   bool gains(const Loop& loop) const {
     if (loop.extent.is_constant() && loop.extent.payload() < costs::shortest_long) return false;
     if (!holds_loops(loop)) return false;
-    if (!straight_body_size(loop) || adds_seldom_within(loop)) return false;
+    if (!straight_body_size(loop)) return false;
     const StraightWork work = straight_work(program_, loop);
     return work.has_reductions && work.size <= largest && work.longest <= most_reduced && work.is_worth_lanes();
-  }
-
-  // Additions that are seldom needed are better behind a branch.
-  bool adds_seldom_within(const Loop& loop) const {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Step& step) {
-      const auto* inner = program::as_loop(step);
-      return inner && (adds_seldom(program_, *inner) || adds_seldom_within(*inner));
-    });
   }
 
   // ---- the loop of straight code ----

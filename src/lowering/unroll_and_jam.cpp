@@ -54,7 +54,6 @@ class Jammer {
       if (!row && !program::is_simple(inner)) return {};
       if (!row) continue;
       if (!is_long(row->extent) || program::contains(row->extent, loop->index) || !straight_body_size(*row)) return {};
-      if (adds_seldom(program_, *row)) return {};
       if (extent.defined() && !(extent == row->extent)) return {};
       if (updates(row->body, loop->carries)) return {};
       extent = row->extent;
@@ -118,7 +117,7 @@ class Jammer {
         unrolled.push_back(step);
     }
     const auto fits = [&](const Loop& loop) {
-      return loop.extent == extent && straight_body_size(loop) && !adds_seldom(program_, loop) &&
+      return loop.extent == extent && straight_body_size(loop) &&
              (with_scatters || !straight_work(program_, loop).has_scatters);
     };
     const auto long_loops = [&](const Steps& among) {

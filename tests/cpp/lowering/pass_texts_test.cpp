@@ -36,6 +36,7 @@ void parallelize(Program& program) {
 void guard(Program& program) {
   lowering::Declarations declare(program);
   lowering::guard_additions(program, declare);
+  lowering::look_in_strips(program, declare);
 }
 void lanes(Program& program) {
   lowering::Declarations declare(program);
@@ -408,6 +409,40 @@ TEST_CASE("guard: a row that is added only where a number is the least one is be
         for k in 9:
           u[l, k] += w[k]
 )");
+}
+
+TEST_CASE("guard: a nest of loops is behind one branch, and no other pass makes straight code of it") {
+  const auto guard_first = [](Program& program) {
+    guard(program);
+    short_loops(program);
+  };
+  CHECK(after(guard_first, R"(program p(x: f64[?, ?], w: f64[?, ?]) -> y: f64[5, 3, 3]
+  fill y 0.0
+  for i in len(x, 0):
+    for j in 5:
+      for k in 3:
+        for l in 3:
+          y[j, k, l] += select((x[i, j] == x[i, 0]), w[k, l], 0.0)
+)") == R"(program p(x: f64[?, ?], w: f64[?, ?]) -> y: f64[5, 3, 3]
+  fill y 0.0
+  for i in len(x, 0):
+    for j in 5:
+      if (x[i, j] == x[i, 0]):
+        for k in 3:
+          for l in 3:
+            y[j, k, l] += w[k, l]
+)");
+}
+
+TEST_CASE("guard: no branch by a condition that the loop changes") {
+  const char* given = R"(program p(x: f64[?, ?], w: f64[?]) -> y: f64[5, 3]
+  fill y 0.0
+  for i in len(x, 0):
+    for j in 5:
+      for k in 3:
+        y[j, k] += select((x[i, j] == y[j, 0]), w[k], 0.0)
+)";
+  CHECK(after(guard, given) == given);
 }
 
 TEST_CASE(
