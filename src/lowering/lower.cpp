@@ -1,7 +1,12 @@
 // Runs all stages from graph to program. The passes over a Program are two tables, in the order in which they run.
 #include "lowering/lower.hpp"
 
+#include <algorithm>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
 #include "bitale/core/interruption.hpp"
+#include "bitale/core/text.hpp"
 #include "lowering/definitions.hpp"
 #include "lowering/passes.hpp"
 #include "program/verify.hpp"
@@ -69,6 +74,17 @@ constexpr Pass passes_of_programs[] = {
     {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
 };
 
+// The pass that the flag lowering__excluding names, if any.
+std::string excluded_pass() {
+  std::string name = config::get("lowering__excluding");
+  std::vector<std::string> optional;
+  for (const Pass& pass : passes_of_programs)
+    if (!pass.plans_memory) optional.emplace_back(pass.name);
+  if (!name.empty() && std::ranges::find(optional, name) == optional.end())
+    throw ValueError(cat("lowering__excluding: expected one of ", join(optional, ", "), "; got `", name, "`"));
+  return name;
+}
+
 using Observe = std::function<void(std::string_view pass)>;
 
 // Runs the pass. Development builds verify the Program after each, so that a wrong pass is named.
@@ -113,7 +129,9 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool para
   definitions.define_all();  // what every variable is
   make_steps(definitions, observe);
   const PassContext context{declare, definitions.equal_lengths, parallel};
+  const std::string excluded = excluded_pass();
   for (const Pass& pass : passes_of_programs) {
+    if (pass.name == excluded) continue;
     throw_if_interrupted();
     run(pass, program, context);
     observe(pass.name);

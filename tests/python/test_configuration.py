@@ -1,8 +1,10 @@
 """Configuration flags as attributes."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -258,6 +260,42 @@ def test_functions_use_the_configured_linker():
             bt.compile.get_mode(None).linker == "vm"
             and bt.function([x], pt.exp(x).sum())([0.0]) == 1
         )
+
+
+PASSES = "lanes promote blocks guard jam short forward collapse tile vectorize parallelize strips empty".split()
+
+
+@pytest.mark.parametrize("left_out", PASSES)
+def test_programs_mean_the_same_without_a_pass_of_the_lowering(left_out):
+    x, c, y, a = pt.dmatrix("x"), pt.matrix("c", shape=(5, 2)), pt.dmatrix("y"), pt.dtensor3("a")
+    least = pt.min(((x[:, None, :] - c[None]) ** 2).sum(axis=2), axis=1).sum()
+    states = bt.scan(
+        lambda s: pt.matmul(s, s) * 0.5, outputs_info=a, n_steps=3, return_updates=False
+    )
+    outputs = [bt.grad(least, c), pt.exp(y) + y.T, pt.dot(x, c.T).sum(axis=0), states[-1]]
+    draw = np.random.default_rng(0).normal
+    values = draw(size=(70, 2)), draw(size=(5, 2)), draw(size=(40, 40)), draw(size=(20, 3, 3))
+    whole = bt.function([x, c, y, a], outputs)(*values)
+    with bt.config.change_flags(lowering__excluding=left_out):
+        without = bt.function([x, c, y, a], outputs)(*values)
+    for one, other in zip(whole, without, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_the_pass_that_is_left_out_is_one_that_a_program_can_do_without():
+    x = pt.dvector("x")
+    texts = []
+    for name in ("", "vectorize"):
+        with bt.config.change_flags(lowering__excluding=name):
+            texts.append(bt.function([x], pt.exp(x)).dprint("program", file="str"))
+    assert [", vector" in text for text in texts] == [True, False]
+    table = (Path(__file__).parents[2] / "src/lowering/lower.cpp").read_text()
+    table = table[table.index("passes_of_programs") :]
+    assert [*PASSES, "memory"] == re.findall(r'^    \{"(\w+)",', table, re.M)
+    for name in ("memory", "vectorise"):
+        with bt.config.change_flags(lowering__excluding=name):
+            with pytest.raises(ValueError, match=f"expected one of lanes, .*, empty; got `{name}`"):
+                bt.function([x], pt.exp(x))
 
 
 # ---- parameters and strings ------------------------------------------------------------------------------------------

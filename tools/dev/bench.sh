@@ -60,6 +60,11 @@ bench() {
     OPENBLAS_NUM_THREADS=1 "$interpreter" bench/python/sparse.py "$@"
     return
   fi
+  if [ "${1:-}" = --ablation ]; then
+    python release
+    BITALE_FLAGS=cache=off OPENBLAS_NUM_THREADS=1 "$venv/bin/python" bench/python/ablation.py "${@:2}"
+    return
+  fi
   if [ "${1:-}" = --casadi ]; then
     python release
     setup_peers
