@@ -45,18 +45,7 @@ bool is_equality_of_computed(Expr condition) {
 
 class Guard {
  public:
-  Guard(const Program& program, Declarations& declare)
-      : program_(program), declare_(declare), starts_at_zero_(program.buffers.size(), false) {
-    for (auto& step : program.steps)
-      if (auto* fill = program::as_fill(step))
-        starts_at_zero_[std::size_t(fill->buffer)] = fill->value == program.pool->number(0, fill->value.dtype());
-    const program::Accesses accesses(program.steps);
-    for (auto& [buffer, accessed] : accesses.buffers())
-      if (std::ranges::any_of(accessed.list, [](const program::ElementAccess& access) {
-            return access.kind == program::AccessKind::write && access.reach != program::Reach::whole;
-          }))
-        starts_at_zero_[std::size_t(buffer)] = false;
-  }
+  Guard(const Program& program, Declarations& declare) : program_(program), declare_(declare) {}
 
   void guard(Steps& steps, bool in_loop = false) {
     for (auto& step : steps) {
@@ -80,11 +69,11 @@ class Guard {
  private:
   // The condition without which the loop adds only zeros; undefined if there is none. A sum that starts at 0 is never
   // -0, so that adding zeros to it changes nothing.
-  Expr guard_of(const Loop& loop) const {
+  Expr guard_of(const Loop& loop) {
     Expr condition;
     return adds_zeros_without(condition, loop) && !changes(loop.body, condition) ? condition : Expr();
   }
-  bool adds_zeros_without(Expr& condition, const Loop& loop) const {
+  bool adds_zeros_without(Expr& condition, const Loop& loop) {
     if (loop.body.empty() || !loop.carries.empty() || loop.until.defined()) return false;
     for (auto& step : loop.body) {
       if (const auto* inner = program::as_loop(step)) {
@@ -97,10 +86,26 @@ class Guard {
     }
     return !program::contains(condition, loop.index);
   }
-  bool adds_zero_without(Expr condition, const Step& step) const {
+  // Whether the buffer is filled with 0, and only added to.
+  bool starts_at_zero(std::int64_t buffer) {
+    if (starts_at_zero_.empty()) {
+      starts_at_zero_.resize(program_.buffers.size(), false);
+      for (auto& step : program_.steps)
+        if (auto* fill = program::as_fill(step))
+          starts_at_zero_[std::size_t(fill->buffer)] = fill->value == program_.pool->number(0, fill->value.dtype());
+      const program::Accesses accesses(program_.steps);
+      for (auto& [written, accessed] : accesses.buffers())
+        if (std::ranges::any_of(accessed.list, [](const program::ElementAccess& access) {
+              return access.kind == program::AccessKind::write && access.reach != program::Reach::whole;
+            }))
+          starts_at_zero_[std::size_t(written)] = false;
+    }
+    return starts_at_zero_[std::size_t(buffer)];
+  }
+  bool adds_zero_without(Expr condition, const Step& step) {
     const auto* add = program::as_add(step);
-    return add && add->combiner == Combiner::add && starts_at_zero_[std::size_t(add->buffer)] &&
-           is_zero_without(add->value, condition);
+    return add && add->combiner == Combiner::add && is_zero_without(add->value, condition) &&
+           starts_at_zero(add->buffer);
   }
   static Expr outer_condition(Expr value) {
     while (value.code() == Code::neg) value = value.argument(0);
@@ -120,7 +125,7 @@ class Guard {
   }
 
   // The condition, an equality, of all branches of a loop that does nothing without it, and does not change it.
-  Expr guard_of_branches(const Loop& loop) const {
+  Expr guard_of_branches(const Loop& loop) {
     if (loop.vector || !loop.carries.empty() || loop.until.defined() || loop.parallel_cost.defined()) return {};
     Expr condition;
     for (auto& step : loop.body) {
@@ -178,7 +183,7 @@ class Guard {
 
   const Program& program_;
   Declarations& declare_;
-  std::vector<bool> starts_at_zero_;  // by buffer: filled with 0, and only added to
+  std::vector<bool> starts_at_zero_;  // by buffer, from the first question on
 };
 
 }  // namespace
