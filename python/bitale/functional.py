@@ -172,6 +172,7 @@ class Jitted:
         named = tuple((name, kwargs[name]) for name in self.static_argnames if name in kwargs)
         # Numbers of several types are equal, and mean different things: 1, 1.0 and True.
         types = tuple(type(value) for _, value in (*static, *named))
+        hash((static, named))  # a TypeError, before it is compared with others
         return (
             (static, named, types),
             tuple(x for k, x in enumerate(args) if k not in self.static_argnums),

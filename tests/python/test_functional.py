@@ -333,8 +333,11 @@ def test_the_oldest_function_is_forgotten():
     for ndim in (0, 1, 0, 2, 1, 0, 1):
         assert f(np.full((2,) * ndim, 0.5)) == 0.5 * 2**ndim
     assert traced == [0, 1, 2, 0, 1] and f.cache_info() == (2, 5, 2, 2)
-    with pytest.raises(TypeError, match="unhashable"):
-        bt.jit(lambda x, n: x, static_argnums=1)(1.0, [2])
+    g = bt.jit(lambda x, n: x, static_argnums=1)
+    assert g(1.0, 2) == 1
+    for bad in ([2], np.array([2, 3])):
+        with pytest.raises(TypeError, match="unhashable"):
+            g(1.0, bad)
 
 
 def test_functions_and_static_arguments_are_collected_together():
