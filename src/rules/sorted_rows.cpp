@@ -128,11 +128,7 @@ class Rows {
     if (keys[0].is_sorted || (count_ < many_rows && count_ < worth_run * keys[0].groups())) return std::nullopt;
     std::vector<std::int64_t> out(std::size_t(count_), 0);
     std::iota(out.begin(), out.end(), 0);
-    std::ranges::stable_sort(out, [&](std::int64_t a, std::int64_t b) {
-      for (auto& key : keys)
-        if (key[a] != key[b]) return key[a] < key[b];
-      return false;
-    });
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key) key->sort(out);
     return out;
   }
 
@@ -166,6 +162,21 @@ class Rows {
     int uses;
     bool is_sorted = false;
     std::span<const std::int64_t> span() const { return {values.data_as<std::int64_t>(), std::size_t(values.size())}; }
+    // Rows with equal elements stay in their order.
+    void sort(std::vector<std::int64_t>& order) const {
+      const auto [low, high] = std::ranges::minmax(span());
+      const auto range = std::uint64_t(high) - std::uint64_t(low);
+      if (range > 4 * order.size()) {
+        std::ranges::stable_sort(order, std::less<>(), [&](std::int64_t row) { return (*this)[row]; });
+        return;
+      }
+      std::vector<std::size_t> begins(std::size_t(range) + 2, 0);
+      for (const std::int64_t element : span()) ++begins[std::size_t(element - low) + 1];
+      std::partial_sum(begins.begin(), begins.end(), begins.begin());
+      std::vector<std::int64_t> sorted(order.size());
+      for (const std::int64_t row : order) sorted[begins[std::size_t((*this)[row] - low)]++] = row;
+      order = std::move(sorted);
+    }
     std::int64_t groups() const {
       std::vector<std::int64_t> sorted(span().begin(), span().end());
       std::ranges::sort(sorted);

@@ -45,11 +45,12 @@ bool has_sorted_index(const FunctionGraph& graph) {
 
 struct Parts {
   Variable a = tensor("a", DType::Float64, {8}), b = tensor("b", DType::Float64, {5}),
-           c = tensor("c", DType::Float64, {30}), m = tensor("m", DType::Float64, {8, 3}),
-           w = tensor("w", DType::Float64, {4}), y_in = tensor("y", DType::Float64, {rows}), s = scalar("s");
+           c = tensor("c", DType::Float64, {30}), wide = tensor("wide", DType::Float64, {800}),
+           m = tensor("m", DType::Float64, {8, 3}), w = tensor("w", DType::Float64, {4}),
+           y_in = tensor("y", DType::Float64, {rows}), s = scalar("s");
   Variable g = groups(8, 1), h = groups(5, 2), y = constant(numbers({rows}, 3)), x = constant(numbers({rows, 4}, 4)),
            x3 = constant(numbers({rows, 3}, 5));
-  Variables inputs() const { return {a, b, c, m, w, y_in, s}; }
+  Variables inputs() const { return {a, b, c, wide, m, w, y_in, s}; }
 };
 
 // Whether the pass sorted the rows. All values stay the same.
@@ -87,6 +88,10 @@ TEST_CASE("rows are sorted where only reductions read them") {
   SUBCASE("rows along another axis") {
     const Variable columns = subtensor(transpose(p.m), {IndexItem(Slice{}), IndexItem(p.g)});  // (3, rows)
     CHECK(is_sorted_in(p, sum(tanh(columns * transpose(p.x3) + of_b))));
+  }
+  SUBCASE("groups far apart") {
+    const Variable far = constant(p.g.constant()->astype(DType::Float64));
+    CHECK(is_sorted_in(p, sum(sqr(gathered(p.wide, cast(far * 100, DType::Int64)) - p.y))));
   }
   SUBCASE("the largest of all") { CHECK(is_sorted_in(p, max(of_a * p.y), false)); }
   SUBCASE("sums by group") {
