@@ -10,6 +10,7 @@ class Addition(NamedTuple):
     path: str
     before: str  # text that the file has once
     text: str
+    test: str = ""  # that notices it, if no test of the function's name does
 
 
 ELEMENTWISE = "How to add an elementwise function"
@@ -69,18 +70,25 @@ ADDITIONS = {
             "tests/python/tensor/test_elementwise.py",
             '    "trunc": (np.trunc',
             '    "versine": (lambda x: 2 * np.sin(x / 2) ** 2, to_float, -9, 9),\n',
+            "tests/python/tensor/test_elementwise.py",
         ),
         Addition(
             "tests/python/tensor/accuracy_table.py",
             '    "softplus": Row(',
             '    "versine": Row(real(-1e4, 1e4, smallest=-150), lambda x: 2 * mpmath.sin(x / 2) ** 2),\n',
+            "tests/python/tensor/test_accuracy.py",
         ),
         Addition(
             "tests/cpp/support/math_reference.cpp",
             '    unary("expm1", ',
             '    unary(\n        "versine", [](auto x) { return 2 * std::sin(x / 2) * std::sin(x / 2); }, 4),\n',
         ),
-        Addition("docs/math.md", "| `xlog1py` |", "| `versine` | 4 | 4 | – | – | – |\n"),
+        Addition(
+            "docs/math.md",
+            "| `xlog1py` |",
+            "| `versine` | 4 | 4 | – | – | – |\n",
+            "tests/python/tensor/test_accuracy.py",
+        ),
     ],
     COMPOSED: [
         Addition(

@@ -92,11 +92,8 @@ def check_files(title: str) -> None:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "contributing")
-    folder = parser.parse_args().build
-    folder.mkdir(parents=True, exist_ok=True)
+def follow(folder: Path) -> None:
+    """Adds all, builds, and runs what the text says."""
     copy_checkout(folder)
     for title, additions in ADDITIONS.items():
         check_files(title)
@@ -109,26 +106,32 @@ def main() -> None:
             if command not in done:
                 must_succeed(command, folder)
                 done.add(command)
+
+
+def leave_out(folder: Path, addition: Addition, tests: list[str]) -> None:
+    path = folder / addition.path
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace(addition.text, "", 1), encoding="utf-8")
+    if addition.test:
+        tests = [*tests, f".venv/bin/python -m pytest -q {addition.test}"]
+    noticed = run(" && ".join(tests), folder).returncode != 0
+    path.write_text(whole, encoding="utf-8")
+    assert noticed, f"without its addition to {addition.path} all tests succeed"
+    print(f"  a test notices what {addition.path} lacks", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "contributing")
+    folder = parser.parse_args().build
+    folder.mkdir(parents=True, exist_ok=True)
+    follow(folder)
     for title, additions in ADDITIONS.items():
-        tests = " && ".join(each for each in commands(title) if "pytest" in each)
+        tests = [each for each in commands(title) if "pytest" in each]
         for addition in additions:
-            if addition.path.split("/")[0] in (
-                "tests",
-                "docs",
-                "tools",
-            ) and not addition.path.endswith(".cpp"):
-                path = folder / addition.path
-                whole = path.read_text(encoding="utf-8")
-                path.write_text(whole.replace(addition.text, "", 1), encoding="utf-8")
-                own = path.name.startswith("test_")  # tests of a table are not named by its rows
-                run_all = (
-                    f"{tests} && .venv/bin/python -m pytest -q {addition.path}" if own else tests
-                )
-                assert run(run_all, folder).returncode != 0, (
-                    f"without its addition to {addition.path} all tests succeed"
-                )
-                path.write_text(whole, encoding="utf-8")
-                print(f"  a test notices what {addition.path} lacks", flush=True)
+            is_table = addition.path.split("/")[0] in ("tests", "docs", "tools")
+            if is_table and not addition.path.endswith(".cpp"):
+                leave_out(folder, addition, tests)
 
 
 if __name__ == "__main__":
