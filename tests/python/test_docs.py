@@ -76,6 +76,17 @@ def test_the_page_on_lowering_has_the_passes_in_their_order():
     assert [name for name in re.findall(r"\*\*(\w+)\*\* \(`", page) if name in passes] == passes
 
 
+def test_options_of_directives_have_a_line_each():
+    """A second one on a line is part of the first: cards then neither have links nor show their text."""
+    lines = [
+        f"{page.name}: {line}"
+        for page in DOCS.rglob("*.md")
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if re.match(r":[a-z-]+:.* :[a-z-]+:", line)
+    ]
+    assert lines == []
+
+
 def test_the_page_on_rewriters_has_the_phases_at_their_positions():
     page = (DOCS / "extending_rewriting.md").read_text()
     shown = re.findall(r"^\| ([\d.]+) \| `(\w+)` \| (yes)? ?\|$", page, re.M)

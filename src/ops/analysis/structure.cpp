@@ -196,7 +196,7 @@ class StructureFeature final : public Feature {
     if (client.node && !known_.empty()) add_outputs(*client.node, changed_);
     if (const Structure* found = stated_.find(before)) {
       const Structure facts = *found;
-      stated_.of(after).add(facts);
+      add_statement(after, facts);
     }
   }
 
