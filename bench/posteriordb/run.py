@@ -109,12 +109,12 @@ def seconds_from_c(repeat: Any, address: Any, first: Any, at: np.ndarray) -> flo
             raise RuntimeError("the call by address failed")
 
     # So many that what Python takes for each repetition, five microseconds, does not count.
-    elapsed = 0.0
-    while elapsed < 0.001:
+    while True:
         begin = time.process_time()
         calls()
-        elapsed = time.process_time() - begin
-        count *= 1 if elapsed >= 0.001 else 2
+        if time.process_time() - begin >= 0.001:
+            break
+        count *= 2
     return seconds_of(calls) / count
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bitale/runtime/functions.hpp"
+#include "graph/pointer_map.hpp"
 #include "lowering/costs.hpp"
 #include "lowering/definitions.hpp"
 #include "ops/linalg/dot.hpp"
@@ -60,18 +61,30 @@ struct Known {
   }
 };
 
-// Whether the elements of `v` are computed, each by itself, of those of a product of this matrix with a vector.
+// Whether the elements of `v` are computed, each by itself, of those of a product of this matrix with a vector. Where
+// anything else that `v` is computed of needs the whole product, such as the sum in a softmax, no loop computes both.
 bool is_by_product_of(const Variable& matrix, const Variable& v) {
-  Variables open{v};
-  for (std::size_t seen = 0; !open.empty() && seen < costs::products::look_back; ++seen) {
-    const Variable each = open.back();
+  struct Open {
+    Variable variable;
+    bool elementwise;  // on the way from v
+  };
+  std::vector<Open> open{{v, true}};
+  PointerSet by_itself, other;
+  bool found = false;
+  for (std::size_t seen = 0; !open.empty();) {
+    const auto [each, elementwise] = open.back();
     open.pop_back();
-    if (!each.has_owner()) continue;
+    if (!each.has_owner() || !(elementwise ? by_itself : other).insert(each.node())) continue;
+    if (++seen > costs::products::look_back) return false;
     const Apply node = each.owner();
-    if (dynamic_cast<const Dot*>(&node.op()) && node.input(0).same_as(matrix) && node.input(1).ndim() == 1) return true;
-    if (node.op().elementwise()) open.insert(open.end(), node.inputs().begin(), node.inputs().end());
+    if (dynamic_cast<const Dot*>(&node.op()) && node.input(0).same_as(matrix) && node.input(1).ndim() == 1) {
+      if (!elementwise) return false;
+      found = true;
+      continue;
+    }
+    for (const Variable& input : node.inputs()) open.push_back({input, elementwise && node.op().elementwise()});
   }
-  return false;
+  return found;
 }
 
 }  // namespace

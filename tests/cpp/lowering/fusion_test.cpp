@@ -132,6 +132,8 @@ TEST_CASE("statistical models: one pass over the data") {
   const Variable of_thin = dot(thin, beta), standalone = dot(transpose(thin), exp(target));
   check({"logistic, few columns", with_gradients(sum(target * of_thin - softplus(of_thin)), {beta}), {"len("}, {1}});
   check({"a sum of few rows", {standalone}, {"len("}, {1, 1, 1}});
+  const Variable shares = dot(transpose(thin), target - softmax(of_thin));
+  check({"few columns, shares of all rows", {shares}, {"len("}, {3, 3, 1}});
 }
 
 TEST_CASE("a small model: a check fixes the length of a vector that is read in parts, and one loop computes all") {
