@@ -34,18 +34,24 @@ const Array* transposed_constant(const Variable& v) {
   return shuffle && shuffle->new_order == std::vector<int>{1, 0} ? v.owner().input(0).constant() : nullptr;
 }
 
-// Whether only products with computed factors read this transpose of a constant matrix. They read it from the memory of
-// the matrix: a copy would take as much memory, and as much of the caches, again (performance.md, products with a
-// constant and its transpose). Loops over few long rows gain more from a copy.
+// Bytes of a constant matrix whose transpose is not copied: with less, both are in the second-level cache, and
+// libraries take longer for transposed factors (performance.md, products with a constant and its transpose: 30 November
+// 2026).
+constexpr std::size_t large_factor = 256 << 10;
+
+// Whether only products with computed vectors read this transpose of a large constant matrix. They read it from the
+// memory of the matrix: a copy would take as much memory, and as much of the caches, again. Loops over few long rows
+// gain more from a copy.
 bool is_factor(const FunctionGraph& graph, const Apply& node) {
   const Array* matrix = transposed_constant(node.output(0));
   if (!matrix || !uses_blas(matrix->dtype())) return false;
+  if (std::size_t(matrix->size()) * itemsize(matrix->dtype()) < large_factor) return false;
   const std::int64_t rows = matrix->shape(0), columns = matrix->shape(1);
   if (are_few_long_rows(rows, columns) || are_few_long_rows(columns, rows)) return false;
   return std::ranges::all_of(graph.clients(node.output(0)), [](const Client& each) {
     if (!each.node || !op_as<Dot>(Apply::of(each.node).output(0))) return false;
     const Variable& other = Apply::of(each.node).input(1 - each.index);
-    return !other.is_constant() && !transposed_constant(other);
+    return other.ndim() == 1 && !other.is_constant();
   });
 }
 

@@ -38,21 +38,27 @@ std::int64_t numbers_in_constants(const Variables& outputs, const Variables& inp
 
 }  // namespace
 
-TEST_CASE("a constant and its transpose have the same memory in products") {
-  const Variable x = constant(numbers({50, 40})), b = tensor("b", DType::Float64, {40});
+constexpr std::int64_t m = 250, n = 200;  // a large matrix
+
+TEST_CASE("a large constant and its transpose have the same memory in products with vectors") {
+  const Variable x = constant(numbers({m, n})), b = tensor("b", DType::Float64, {n});
   const Variable eta = dot(x, b), cost = sum(softplus(eta));
-  CHECK(numbers_in_constants({cost, grad(cost, b)}, {b}) == 50 * 40);
+  CHECK(numbers_in_constants({cost, grad(cost, b)}, {b}) == m * n);
 }
 
 TEST_CASE("products of constants are constants, with transposes, too") {
-  const Variable x = constant(numbers({50, 40})), y = constant(numbers({40, 50})), c = constant(numbers({50, 3}));
-  const Variable b = tensor("b", DType::Float64, {40});
-  CHECK(numbers_in_constants({dot(dot(transpose(x), x), b)}, {b}) == 40 * 40);
-  CHECK(numbers_in_constants({dot(b, dot(transpose(x), exp(c)))}, {b}) == 40 * 3);
-  CHECK(numbers_in_constants({dot(dot(transpose(x), transpose(y)), b)}, {b}) == 40 * 40);
+  const Variable x = constant(numbers({m, n})), c = constant(numbers({m}));
+  const Variable b = tensor("b", DType::Float64, {n});
+  CHECK(numbers_in_constants({dot(b, dot(transpose(x), exp(c)))}, {b}) == n);
+  CHECK(numbers_in_constants({b * dot(transpose(x), exp(c)), dot(x, b)}, {b}) == n + m * n);
 }
 
-TEST_CASE("a transpose that others read is a constant") {
-  const Variable x = constant(numbers({50, 40})), b = tensor("b", DType::Float64, {50});
-  CHECK(numbers_in_constants({dot(transpose(x), b), transpose(x) * b}, {b}) == 50 * 40);
+TEST_CASE("a transpose that others read, and one of a small matrix, is a constant") {
+  const Variable x = constant(numbers({m, n})), b = tensor("b", DType::Float64, {m});
+  CHECK(numbers_in_constants({dot(transpose(x), b), transpose(x) * b}, {b}) == m * n);
+  const Variable w = tensor("w", DType::Float64, {m, 40}), y = constant(numbers({50, 40}));
+  const Variable a = tensor("a", DType::Float64, {40});
+  const Variable v = tensor("v", DType::Float64, {n});
+  CHECK(numbers_in_constants({dot(transpose(x), w), dot(x, v)}, {w, v}) == 2 * m * n);
+  CHECK(numbers_in_constants({sum(dot(y, a)), dot(transpose(y), dot(y, a))}, {a}) == 2 * 50 * 40);
 }
