@@ -159,7 +159,9 @@ class Generator:
     def unary(self):
         x, value = self.pick(self.nodes)
         name = self.pick(SMOOTH if self.is_smooth else tuple(UNARY))
-        value = value if value.dtype != bool else value.astype("float64")
+        value = (
+            value.astype("float64") if value.dtype.kind in "bO" else value
+        )  # xarray: bools with holes are objects
         x = x if x.dtype != "bool" else x.astype("float64")
         scaled = px.math.tanh(x), np.tanh(value)
         whole = np.round(scaled[1].values)
