@@ -65,11 +65,16 @@ endif()
 # Users build with BITALE_UNITY, where private names of two files must not clash. Compiling without optimisation checks
 # this.
 if(NOT BITALE_UNITY AND NOT BITALE_SANITIZE)
+  set(unity_targets --build-target bitale)
+  set(unity_options -DBITALE_BUILD_TESTS=OFF -DBITALE_BUILD_EXAMPLES=OFF -DBITALE_BUILD_BENCH=OFF)
+  if(BITALE_BUILD_PYTHON)
+    list(APPEND unity_targets --build-target _core)
+    list(APPEND unity_options -DBITALE_BUILD_PYTHON=ON -DPython_EXECUTABLE=${Python_EXECUTABLE})
+  endif()
   add_test(NAME unity
     COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/unity
-      --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target bitale
-      --build-options -DBITALE_UNITY=ON -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=None -DBITALE_BUILD_TESTS=OFF
-        -DBITALE_BUILD_EXAMPLES=OFF -DBITALE_BUILD_BENCH=OFF
+      --build-generator ${CMAKE_GENERATOR} --build-noclean ${unity_targets}
+      --build-options -DBITALE_UNITY=ON -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=None ${unity_options}
     --test-command ${CMAKE_COMMAND} -E true)
   set_tests_properties(unity PROPERTIES LABELS build)
 endif()

@@ -136,7 +136,7 @@ void bind_linalg(nb::module_& m) {
   add_function(
       m, "slogdet",
       [](const Like& x) {
-        const SignAndLogarithm out = slogdet(as_variable(x));
+        const auto out = slogdet(as_variable(x));
         return nb::make_tuple(wrap(out.sign), wrap(out.logabsdet));
       },
       nb::call_guard<AtCaller>(), "x"_a);
