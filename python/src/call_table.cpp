@@ -137,14 +137,14 @@ int clear_entries(PyObject* object) {
   return 0;
 }
 
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_entries)},
+PyType_Slot table_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_entries)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear_entries)},
                        {0, nullptr}};
 
 }  // namespace
 
 void bind_call_table(nb::module_& m) {
-  nb::class_<CallTable>(m, "CallTable", nb::type_slots(slots), "Compiled functions by the kinds of arguments.")
+  nb::class_<CallTable>(m, "CallTable", nb::type_slots(table_slots), "Compiled functions by the kinds of arguments.")
       .def(nb::init<>())
       .def(
           "call",

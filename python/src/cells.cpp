@@ -109,7 +109,7 @@ int clear(PyObject* self) {
   return 0;
 }
 
-const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+const PyType_Slot cell_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                              {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                              {Py_tp_clear, reinterpret_cast<void*>(clear)},
                              {0, nullptr}};
@@ -118,7 +118,7 @@ const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_C
 
 void bind_cells(nb::module_& m) {
   nb::class_<CellFunction> cls(
-      m, "CellFunction", nb::type_slots(slots), nb::dynamic_attr(),
+      m, "CellFunction", nb::type_slots(cell_slots), nb::dynamic_attr(),
       "A function without arguments that calls another with the contents of its input cells, and "
       "stores the results in its output cells. Cells are lists of one element.");
   cls.def(
