@@ -39,8 +39,9 @@ function(bitale_target target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic
     # GCC 12, when it optimises, reports a moved-from std::variant as uninitialised memory, and copies of strings as
-    # overflows.
+    # overflows; GCC 13 and later take what a temporary handle of a node refers to as a part of the handle.
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-stringop-overflow;-Wno-restrict>"
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>"
     $<$<BOOL:${BITALE_WERROR}>:-Werror>
     -fno-math-errno -ffp-contract=off                    # IEEE arithmetic as written
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=            # __FILE__ and debug information relative to the checkout
