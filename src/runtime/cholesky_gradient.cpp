@@ -80,8 +80,10 @@ void gradient_by_blocks(std::int64_t n, const T* L, T* G) {
   }
 }
 
+}  // namespace
+
 template <class T>
-void gradient_of_factor(std::int64_t n, const T* L, T* G) {
+void cholesky_gradient(std::int64_t n, const T* L, T* G) noexcept {
   const bool has_library = sizeof(T) == sizeof(double) ? blas_symbol("cblas_dgemm") && blas_symbol("cblas_dtrsm")
                                                        : blas_symbol("cblas_sgemm") && blas_symbol("cblas_strsm");
   if (n > block_rows && n <= std::numeric_limits<int>::max() && has_library)
@@ -90,6 +92,8 @@ void gradient_of_factor(std::int64_t n, const T* L, T* G) {
     take_back(n, n, L, G);
   for (std::int64_t i = 0; i < n; ++i) std::fill(G + i * n + i + 1, G + (i + 1) * n, T(0));
 }
+
+namespace {
 
 constexpr std::string_view cholesky_gradient_c =
     R"(// G[n, n], the cotangent of a Cholesky factor L[n, n], becomes that of the matrix's lower triangle (Murray 2016).
@@ -114,23 +118,8 @@ static void bt_cholesky_gradient_$S(int64_t n, const $T *L, $T *G) {
 }
 )";
 
-}  // namespace
-}  // namespace bitale::runtime
-
-extern "C" {
-void bt_cholesky_gradient_f64(std::int64_t n, const double* L, double* G) noexcept {
-  bitale::runtime::gradient_of_factor(n, L, G);
-}
-void bt_cholesky_gradient_f32(std::int64_t n, const float* L, float* G) noexcept {
-  bitale::runtime::gradient_of_factor(n, L, G);
-}
-}
-
-namespace bitale::runtime {
-namespace {
-
-#define ROW(suffix, T)                                                                                               \
-  matrix_row<T>(runtime_function("bt_cholesky_gradient_" #suffix, bt_cholesky_gradient_##suffix, "n L inout:G"), "", \
+#define ROW(suffix, T)                                                                                      \
+  matrix_row<T>(runtime_function("bt_cholesky_gradient_" #suffix, cholesky_gradient<T>, "n L inout:G"), "", \
                 {2, {"n", "n", "n"}, 3}, cholesky_gradient_c)
 
 const RegisterFunctions gradient_functions{ROW(f64, double), ROW(f32, float)};

@@ -1,36 +1,11 @@
-// Decompositions of complex matrices for generated code and for `perform`, by LAPACK: those of decompositions.hpp over
-// pairs, and those that real matrices have in another form or not at all. A complex number is a pair of real ones:
-// A[m, n] has 2 m n elements. A matrix with a nan or an infinity is never passed to LAPACK.
+// Decompositions of complex matrices for generated code and for `perform`, by LAPACK, that real matrices have in
+// another form or not at all (others: decompositions.hpp). A complex number is a pair of real ones: A[m, n] has 2 m n
+// elements. A matrix with a nan or an infinity is never passed to LAPACK.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 
-#include "runtime/decompositions.hpp"
-#include "runtime/numbers.hpp"
-
 namespace bitale::runtime {
-
-template <class T>
-constexpr auto complex_qr = over_pairs<qr<std::complex<T>>>;
-template <class T>
-constexpr auto complex_qr_pivoted = over_pairs<qr_pivoted<std::complex<T>>>;
-template <class T>
-constexpr auto complex_qr_raw = over_pairs<qr_raw<std::complex<T>>>;
-template <class T>
-constexpr auto complex_qr_raw_pivoted = over_pairs<qr_raw_pivoted<std::complex<T>>>;
-template <class T>
-constexpr auto complex_svd = over_pairs<svd<std::complex<T>>>;
-template <class T>
-constexpr auto complex_svdvals = over_pairs<svdvals<std::complex<T>>>;
-template <class T>
-constexpr auto complex_eigh = over_pairs<eigh<std::complex<T>>>;
-template <class T>
-constexpr auto complex_eigvalsh = over_pairs<eigvalsh<std::complex<T>>>;
-template <class T>
-constexpr auto complex_lu_factor = over_pairs<lu_factor<std::complex<T>>>;
-template <class T>
-constexpr auto complex_schur = over_pairs<schur<std::complex<T>>>;
 
 // A V = V diag(w) for any matrix, complex or real; the columns of V have length 1 (geev).
 template <class T>

@@ -504,12 +504,8 @@ namespace {
 
 constexpr std::string_view no_convergence = "a decomposition did not converge";
 
-// Each row exists for real numbers and for pairs. A product of complex numbers is four real ones.
-#define ROW(T, suffix, name, parameters, factor, ...)                                                                 \
-  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), no_convergence,                       \
-                Flops{factor, __VA_ARGS__}),                                                                          \
-      matrix_row<T>(runtime_function("bt_complex_" #name "_" #suffix, over_pairs<name<std::complex<T>>>, parameters), \
-                    no_convergence, Flops{4 * factor, __VA_ARGS__})
+#define ROW(T, suffix, name, parameters, ...) \
+  BITALE_NUMBER_ROWS(T, suffix, name, parameters, no_convergence, __VA_ARGS__)
 #define ROWS(T, suffix)                                                                                              \
   ROW(T, suffix, qr, "m n complete A Q R", 4, {"m", "n", "n"}), ROW(T, suffix, qr_r, "m n A R", 2, {"m", "n", "n"}), \
       ROW(T, suffix, qr_raw, "m n A H tau R", 2, {"m", "n", "n"}),                                                   \

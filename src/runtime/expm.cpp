@@ -505,17 +505,15 @@ INSTANTIATE(std::complex<float>)
 
 namespace {
 
-#define ROW(T, suffix, name, parameters, factor)                                                                    \
-  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), "expm: there is not enough memory", \
-                Flops{factor, {"n", "n", "n"}})
-#define ROWS(T, suffix)                                                                    \
-  ROW(T, suffix, expm, "n A X", 20), ROW(T, suffix, expm_derivative, "n count A E L", 60), \
-      ROW(T, suffix, complex_expm, "n A X", 80), ROW(T, suffix, complex_expm_derivative, "n count A E L", 240)
+constexpr std::string_view not_enough_memory = "expm: there is not enough memory";
+
+#define ROWS(T, suffix)                                                                 \
+  BITALE_NUMBER_ROWS(T, suffix, expm, "n A X", not_enough_memory, 20, {"n", "n", "n"}), \
+      BITALE_NUMBER_ROWS(T, suffix, expm_derivative, "n count A E L", not_enough_memory, 60, {"n", "n", "n"})
 
 const RegisterFunctions expm_rows{ROWS(double, f64), ROWS(float, f32)};
 
 #undef ROWS
-#undef ROW
 
 }  // namespace
 }  // namespace bitale::runtime

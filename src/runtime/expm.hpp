@@ -18,11 +18,6 @@ template <class N>
 std::int64_t expm_derivative(std::int64_t n, std::int64_t count, const N* A, const N* E, N* L) noexcept;
 inline constexpr std::int64_t max_expm_directions = 16;
 
-template <class T>
-constexpr auto complex_expm = over_pairs<expm<std::complex<T>>>;
-template <class T>
-constexpr auto complex_expm_derivative = over_pairs<expm_derivative<std::complex<T>>>;
-
 // The approximants [m/m] of Pade, by their degree m, and the largest norm at which each is accurate. Up to that norm
 // the backward error of the approximant, and of its derivative, is at most the unit roundoff: the sum of k |c_k| x^(k -
 // 1), where c_k are the coefficients of log(exp(-x) r(x)), is (Al-Mohy and Higham 2009, SIAM J. Matrix Anal. Appl. 30,

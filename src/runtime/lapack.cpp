@@ -110,10 +110,11 @@ std::int64_t factor(std::int64_t n, bool lower, T* A) {
   return 0;
 }
 
-// to_nan: 0, never; 1, always; 2, if the pivot is not finite.
+}  // namespace
+
 template <class T>
-std::int64_t cholesky_of(std::int64_t n, bool lower, std::int64_t to_nan, T* A) {
-  const std::int64_t failed = factor(n, lower, A);
+std::int64_t cholesky(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept {
+  const std::int64_t failed = factor(n, lower != 0, A);
   if (failed) {
     if (to_nan == 0 || (to_nan == 2 && std::isfinite(real_part(A[(failed - 1) * (n + 1)])))) return failed;
     std::fill(A, A + n * n, nan_of<T>());
@@ -126,6 +127,8 @@ std::int64_t cholesky_of(std::int64_t n, bool lower, std::int64_t to_nan, T* A) 
       std::fill(A + i * n, A + i * n + i, T(0));
   return 0;
 }
+
+namespace {
 
 constexpr std::string_view cholesky_c =
     R"(// A[n, n] becomes its Cholesky factor; or the order of the first minor that is not positive definite.
@@ -176,11 +179,11 @@ void substitute(std::int64_t n, std::int64_t k, bool forward, bool unit, T* B, C
   }
 }
 
-enum class Transposed : std::uint8_t { no, yes, conjugate };
+}  // namespace
 
 template <class T>
-std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, Transposed trans, bool unit, bool to_nan,
-                            const T* A, T* B) {
+std::int64_t solve_triangular(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans, std::int64_t unit,
+                              std::int64_t to_nan, const T* A, T* B) noexcept {
   for (std::int64_t i = 0; i < n && !unit; ++i) {
     if (A[i * n + i] != T(0)) continue;
     if (!to_nan) return i + 1;
@@ -190,7 +193,7 @@ std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, Transpos
   if (n == 0 || k == 0) return 0;
   const CblasTriangle triangle = lower ? CblasLower : CblasUpper;
   constexpr CblasTranspose forms[] = {CblasNoTrans, CblasTrans, CblasConjTrans};
-  const CblasTranspose form = forms[int(trans)];
+  const CblasTranspose form = forms[trans];
   const CblasDiagonal diagonal = unit ? CblasUnit : CblasNonUnit;
   const bool by_library = n > small_triangle && fits_int(n) && fits_int(k);
   if (k == 1 && by_library)
@@ -208,16 +211,27 @@ std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, Transpos
     }
   if constexpr (!is_complex_number<T>)
     if (k >= min_columns && n <= small_triangle &&
-        solve_columns_in_lanes(n, k, lower, trans != Transposed::no, unit, A, B))
+        solve_columns_in_lanes(n, k, lower != 0, trans != 0, unit != 0, A, B))
       return 0;
-  if (trans == Transposed::no)
-    substitute(n, k, lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[i * n + j]; });
-  else if (trans == Transposed::yes)
-    substitute(n, k, !lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[j * n + i]; });
+  if (trans == 0)
+    substitute(n, k, lower != 0, unit != 0, B, [&](std::int64_t i, std::int64_t j) { return A[i * n + j]; });
+  else if (trans == 1)
+    substitute(n, k, !lower, unit != 0, B, [&](std::int64_t i, std::int64_t j) { return A[j * n + i]; });
   else
-    substitute(n, k, !lower, unit, B, [&](std::int64_t i, std::int64_t j) { return conjugate(A[j * n + i]); });
+    substitute(n, k, !lower, unit != 0, B, [&](std::int64_t i, std::int64_t j) { return conjugate(A[j * n + i]); });
   return 0;
 }
+
+#define FOR(N)                                \
+  template decltype(cholesky<N>) cholesky<N>; \
+  template decltype(solve_triangular<N>) solve_triangular<N>;
+FOR(double)
+FOR(float)
+FOR(std::complex<double>)
+FOR(std::complex<float>)
+#undef FOR
+
+namespace {
 
 constexpr std::string_view solve_triangular_c =
     R"(// B[n, k] becomes X with op(A) X = B, A a triangle; or the first index where its diagonal is 0.
@@ -243,50 +257,22 @@ static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64
 }
 )";
 
-}  // namespace
-}  // namespace bitale::runtime
+constexpr std::string_view not_definite = "cholesky: a matrix is not positive definite";
+constexpr std::string_view singular_triangle = "solve_triangular: a matrix is singular: its diagonal has a 0";
+constexpr std::string_view triangle_parameters = "n k lower trans unit to_nan A inout:B";
 
-#define BITALE_LAPACK(suffix, T)                                                                                      \
-  std::int64_t bt_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept {         \
-    return bitale::runtime::cholesky_of(n, lower != 0, to_nan, A);                                                    \
-  }                                                                                                                   \
-  std::int64_t bt_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,   \
-                                            std::int64_t unit, std::int64_t to_nan, const T* A, T* B) noexcept {      \
-    const auto form = bitale::runtime::Transposed(trans != 0);                                                        \
-    return bitale::runtime::solve_triangle(n, k, lower != 0, form, unit != 0, to_nan != 0, A, B);                     \
-  }                                                                                                                   \
-  std::int64_t bt_complex_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept { \
-    return bitale::runtime::cholesky_of(n, lower != 0, to_nan, bitale::runtime::as_numbers(A));                       \
-  }                                                                                                                   \
-  std::int64_t bt_complex_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower,               \
-                                                    std::int64_t trans, std::int64_t unit, std::int64_t to_nan,       \
-                                                    const T* A, T* B) noexcept {                                      \
-    const auto form = bitale::runtime::Transposed(trans);                                                             \
-    return bitale::runtime::solve_triangle(n, k, lower != 0, form, unit != 0, to_nan != 0,                            \
-                                           bitale::runtime::as_numbers(A), bitale::runtime::as_numbers(B));           \
-  }
-
-extern "C" {
-BITALE_LAPACK(f64, double)
-BITALE_LAPACK(f32, float)
-}
-
-namespace bitale::runtime {
-namespace {
-
-#define ROWS(suffix, T)                                                                                             \
-  matrix_row<T>(runtime_function("bt_cholesky_" #suffix, bt_cholesky_##suffix, "n lower to_nan inout:A"),           \
-                "cholesky: a matrix is not positive definite", {1, {"n", "n", "n"}, 3}, cholesky_c),                \
-      matrix_row<T>(runtime_function("bt_solve_triangular_" #suffix, bt_solve_triangular_##suffix,                  \
-                                     "n k lower trans unit to_nan A inout:B"),                                      \
-                    "solve_triangular: a matrix is singular: its diagonal has a 0", {1, {"n", "n", "k"}},           \
-                    solve_triangular_c),                                                                            \
-      matrix_row<T>(                                                                                                \
-          runtime_function("bt_complex_cholesky_" #suffix, bt_complex_cholesky_##suffix, "n lower to_nan inout:A"), \
-          "cholesky: a matrix is not positive definite", {4, {"n", "n", "n"}, 3}),                                  \
-      matrix_row<T>(runtime_function("bt_complex_solve_triangular_" #suffix, bt_complex_solve_triangular_##suffix,  \
-                                     "n k lower trans unit to_nan A inout:B"),                                      \
-                    "solve_triangular: a matrix is singular: its diagonal has a 0", {4, {"n", "n", "k"}})
+// A product of complex numbers is four real ones.
+#define ROWS(suffix, T)                                                                                         \
+  matrix_row<T>(runtime_function("bt_cholesky_" #suffix, cholesky<T>, "n lower to_nan inout:A"), not_definite,  \
+                {1, {"n", "n", "n"}, 3}, cholesky_c),                                                           \
+      matrix_row<T>(runtime_function("bt_solve_triangular_" #suffix, solve_triangular<T>, triangle_parameters), \
+                    singular_triangle, {1, {"n", "n", "k"}}, solve_triangular_c),                               \
+      matrix_row<T>(runtime_function("bt_complex_cholesky_" #suffix, over_pairs<cholesky<std::complex<T>>>,     \
+                                     "n lower to_nan inout:A"),                                                 \
+                    not_definite, {4, {"n", "n", "n"}, 3}),                                                     \
+      matrix_row<T>(runtime_function("bt_complex_solve_triangular_" #suffix,                                    \
+                                     over_pairs<solve_triangular<std::complex<T>>>, triangle_parameters),       \
+                    singular_triangle, {4, {"n", "n", "k"}})
 
 const RegisterFunctions lapack_functions{ROWS(f64, double), ROWS(f32, float)};
 

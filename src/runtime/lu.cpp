@@ -55,7 +55,7 @@ std::int64_t plain_lu(std::int64_t n, T* M, std::int32_t* pivots) {
 }
 
 template <class T>
-std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) {
+std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) noexcept {
   std::copy(A, A + n * n, factor);
   const bool fits = n <= std::numeric_limits<int>::max();
   const auto getrf = n > small_lu && fits ? library_getrf<T>() : nullptr;
@@ -77,18 +77,25 @@ void exchange_rows(std::int64_t k, T* B, std::int64_t a, std::int64_t b) {
   if (a != b) std::swap_ranges(B + a * k, B + (a + 1) * k, B + b * k);
 }
 
-template <class T>
-std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor,
-                           std::int32_t* pivots) {
+}  // namespace
+
+template <class N>
+std::int64_t solve(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const N* A, N* B, N* factor,
+                   std::int32_t* pivots) noexcept {
   if (const std::int64_t zero_pivot = factor_lu(n, A, factor, pivots)) {
     if (!to_nan && fails_for_no_pivot(zero_pivot, n, A)) return zero_pivot;
-    std::fill(B, B + n * k, nan_of<T>());
+    std::fill(B, B + n * k, nan_of<N>());
     return 0;
   }
-  if (trans) {  // A^T = P^T L U
+  const auto conjugate_right = [&] {
+    for (std::int64_t i = 0; i < n * k && trans == 2; ++i) B[i] = conjugate(B[i]);
+  };
+  if (trans) {  // A^T = P^T L U, and the adjoint is its conjugate
+    conjugate_right();
     for (std::int64_t i = 0; i < n; ++i) exchange_rows(k, B, i, std::int64_t(pivots[i]) - 1);
     solve_triangular(n, k, false, true, true, false, factor, B);
     solve_triangular(n, k, true, true, false, false, factor, B);
+    conjugate_right();
   } else {  // A = U^T L^T P
     solve_triangular(n, k, true, false, false, false, factor, B);
     solve_triangular(n, k, false, false, true, false, factor, B);
@@ -97,20 +104,7 @@ std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_n
   return 0;
 }
 
-// trans: 0 for A, 1 for its transpose, 2 for its adjoint, which is the conjugate of the transpose.
-template <class T>
-std::int64_t solve_complex(std::int64_t n, std::int64_t k, std::int64_t trans, bool to_nan, const T* A, T* B, T* factor,
-                           std::int32_t* pivots) {
-  std::complex<T>* const numbers = as_numbers(B);
-  const auto conjugate_right = [&] {
-    for (std::int64_t i = 0; i < n * k && trans == 2; ++i) numbers[i] = std::conj(numbers[i]);
-  };
-  conjugate_right();
-  const std::int64_t zero_pivot =
-      solve_general(n, k, trans != 0, to_nan, as_numbers(A), numbers, as_numbers(factor), pivots);
-  conjugate_right();
-  return zero_pivot;
-}
+namespace {
 
 // The product of the pivots and of their signs, where an intermediate product may be beyond the range of numbers.
 template <class T>
@@ -129,8 +123,10 @@ T product_by_exponents(std::int64_t n, const T* factor, const std::int32_t* pivo
   return std::ldexp(product, int(std::clamp(sum, -most, most)));
 }
 
+}  // namespace
+
 template <class T>
-void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) {
+void det(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) noexcept {
   const std::int64_t zero_pivot = factor_lu(n, A, factor, pivots);
   T product = 1;
   for (std::int64_t i = 0; i < n && !zero_pivot; ++i)
@@ -140,7 +136,7 @@ void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pi
 }
 
 template <class T>
-void log_determinant(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) {
+void slogdet(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) noexcept {
   const std::int64_t zero_pivot = factor_lu(n, A, factor, pivots);
   T s = 1, sum = 0;
   for (std::int64_t i = 0; i < n && !zero_pivot; ++i) {
@@ -154,6 +150,11 @@ void log_determinant(std::int64_t n, const T* A, T* sign, T* logabsdet, T* facto
   *sign = !zero_pivot ? s : singular ? T(0) : nan;
   *logabsdet = !zero_pivot ? sum : singular ? -std::numeric_limits<T>::infinity() : nan;
 }
+
+template decltype(solve<std::complex<double>>) solve<std::complex<double>>;
+template decltype(solve<std::complex<float>>) solve<std::complex<float>>;
+
+namespace {
 
 // $T, $S: type and suffix.
 constexpr std::string_view lu_c =
@@ -252,52 +253,21 @@ constexpr std::string_view slogdet_c =
 }
 )";
 
-}  // namespace
-}  // namespace bitale::runtime
-
-#define BITALE_LU_FUNCTIONS(suffix, T)                                                                                \
-  std::int64_t bt_lu_##suffix(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) noexcept {                 \
-    return bitale::runtime::factor_lu(n, A, factor, pivots);                                                          \
-  }                                                                                                                   \
-  std::int64_t bt_solve_##suffix(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const T* A, \
-                                 T* B, T* factor, std::int32_t* pivots) noexcept {                                    \
-    return bitale::runtime::solve_general(n, k, trans != 0, to_nan != 0, A, B, factor, pivots);                       \
-  }                                                                                                                   \
-  std::int64_t bt_complex_solve_##suffix(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan,     \
-                                         const T* A, T* B, T* factor, std::int32_t* pivots) noexcept {                \
-    return bitale::runtime::solve_complex(n, k, trans, to_nan != 0, A, B, factor, pivots);                            \
-  }                                                                                                                   \
-  void bt_det_##suffix(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) noexcept {                \
-    bitale::runtime::determinant(n, A, det, factor, pivots);                                                          \
-  }                                                                                                                   \
-  void bt_slogdet_##suffix(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor,                              \
-                           std::int32_t* pivots) noexcept {                                                           \
-    bitale::runtime::log_determinant(n, A, sign, logabsdet, factor, pivots);                                          \
-  }
-
-extern "C" {
-BITALE_LU_FUNCTIONS(f64, double)
-BITALE_LU_FUNCTIONS(f32, float)
-}
-
-namespace bitale::runtime {
-namespace {
-
 #define ROWS(suffix, T)                                                                                                \
-  matrix_row<T>(runtime_function("bt_lu_" #suffix, bt_lu_##suffix, "n A factor pivots"), "a matrix is singular",       \
+  matrix_row<T>(runtime_function("bt_lu_" #suffix, factor_lu<T>, "n A factor pivots"), "a matrix is singular",         \
                 {2, {"n", "n", "n"}, 3}, lu_c, {}),                                                                    \
-      matrix_row<T>(runtime_function("bt_solve_" #suffix, bt_solve_##suffix,                                           \
-                                     "n k trans to_nan A inout:B scratch:factor scratch:pivots"),                      \
-                    "solve: a matrix is singular", {2, {"n", "n", "n"}, 3}, solve_c,                                   \
-                    {"bt_lu_" #suffix, "bt_solve_triangular_" #suffix}),                                               \
-      matrix_row<T>(runtime_function("bt_complex_solve_" #suffix, bt_complex_solve_##suffix,                           \
+      matrix_row<T>(                                                                                                   \
+          runtime_function("bt_solve_" #suffix, solve<T>, "n k trans to_nan A inout:B scratch:factor scratch:pivots"), \
+          "solve: a matrix is singular", {2, {"n", "n", "n"}, 3}, solve_c,                                             \
+          {"bt_lu_" #suffix, "bt_solve_triangular_" #suffix}),                                                         \
+      matrix_row<T>(runtime_function("bt_complex_solve_" #suffix, over_pairs<solve<std::complex<T>>>,                  \
                                      "n k trans to_nan A inout:B scratch:factor scratch:pivots"),                      \
                     "solve: a matrix is singular", {8, {"n", "n", "n"}, 3}),                                           \
-      matrix_row<T>(runtime_function("bt_det_" #suffix, bt_det_##suffix, "n A det scratch:factor scratch:pivots"), "", \
+      matrix_row<T>(runtime_function("bt_det_" #suffix, det<T>, "n A det scratch:factor scratch:pivots"), "",          \
                     {2, {"n", "n", "n"}, 3}, det_c, {"bt_lu_" #suffix}),                                               \
-      matrix_row<T>(runtime_function("bt_slogdet_" #suffix, bt_slogdet_##suffix,                                       \
-                                     "n A sign logabsdet scratch:factor scratch:pivots"),                              \
-                    "", {2, {"n", "n", "n"}, 3}, slogdet_c, {"bt_lu_" #suffix})
+      matrix_row<T>(                                                                                                   \
+          runtime_function("bt_slogdet_" #suffix, slogdet<T>, "n A sign logabsdet scratch:factor scratch:pivots"), "", \
+          {2, {"n", "n", "n"}, 3}, slogdet_c, {"bt_lu_" #suffix})
 
 const RegisterFunctions lu_functions{ROWS(f64, double), ROWS(f32, float)};
 

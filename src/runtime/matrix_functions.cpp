@@ -64,16 +64,10 @@ std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond,
   return 0;
 }
 
-template <class T>
-std::int64_t complex_lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
-                           std::int32_t* rank, T* s) noexcept {
-  std::int64_t found = 0;
-  const auto status = lstsq(m, n, k, rcond, as_numbers(A), as_numbers(B), as_numbers(X), &found, s);
-  *rank = std::int32_t(found);
-  return status;
-}
 template decltype(pinv<std::complex<double>>) pinv<std::complex<double>>;
 template decltype(pinv<std::complex<float>>) pinv<std::complex<float>>;
+template decltype(lstsq<std::complex<double>>) lstsq<std::complex<double>>;
+template decltype(lstsq<std::complex<float>>) lstsq<std::complex<float>>;
 
 // ---- Sylvester's equation -------------------------------------------------------------------------------------------
 
@@ -208,25 +202,18 @@ static int64_t bt_solve_tridiagonal_$S(int64_t n, int64_t k, const $T *lower, co
 
 constexpr std::string_view no_unique_solution = "solve_sylvester: the equation has no unique solution";
 
-#define ROW(T, suffix, name, parameters, failure, ...) \
-  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, __VA_ARGS__)
-#define ROWS(T, suffix)                                                                                        \
-  ROW(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", Flops{16, {"m", "n", "n"}}),   \
-      ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",               \
-          Flops{16, {"m", "n", "n"}}),                                                                         \
-      ROW(T, suffix, complex_pinv, "m n rcond A X", "pinv: the iteration did not converge",                    \
-          Flops{64, {"m", "n", "n"}}),                                                                         \
-      ROW(T, suffix, complex_lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",       \
-          Flops{64, {"m", "n", "n"}}),                                                                         \
-      ROW(T, suffix, solve_sylvester, "m n A B Q X", no_unique_solution, Flops{25, {"m", "m", "n"}}),          \
-      ROW(T, suffix, complex_solve_sylvester, "m n A B Q X", no_unique_solution, Flops{100, {"m", "m", "n"}}), \
-      ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                              \
-          "solve_tridiagonal: a matrix is singular", Flops{6, {"n", "k"}}, solve_tridiagonal_c)
+#define ROWS(T, suffix)                                                                                              \
+  BITALE_NUMBER_ROWS(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", 16, {"m", "n", "n"}), \
+      BITALE_NUMBER_ROWS(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge", 16,  \
+                         {"m", "n", "n"}),                                                                           \
+      BITALE_NUMBER_ROWS(T, suffix, solve_sylvester, "m n A B Q X", no_unique_solution, 25, {"m", "m", "n"}),        \
+      matrix_row<T>(runtime_function("bt_solve_tridiagonal_" #suffix, solve_tridiagonal<T>,                          \
+                                     "n k lower d upper inout:B scratch:work"),                                      \
+                    "solve_tridiagonal: a matrix is singular", Flops{6, {"n", "k"}}, solve_tridiagonal_c)
 
 const RegisterFunctions matrix_function_rows{ROWS(double, f64), ROWS(float, f32)};
 
 #undef ROWS
-#undef ROW
 
 }  // namespace
 }  // namespace bitale::runtime

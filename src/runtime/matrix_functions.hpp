@@ -13,24 +13,17 @@ namespace bitale::runtime {
 // rcond means max(m, n) eps.
 template <class N>
 std::int64_t pinv(std::int64_t m, std::int64_t n, double rcond, const N* A, N* X) noexcept;
-template <class T>
-constexpr auto complex_pinv = over_pairs<pinv<std::complex<T>>>;
 
 // X[n, k] of least norm with the least |A X - B|, the rank of A[m, n] and its singular values.
 template <class N>
 std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const N* A, const N* B, N* X,
                    std::int64_t* rank, PartOf<N>* s) noexcept;
-template <class T>
-std::int64_t complex_lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
-                           std::int32_t* rank, T* s) noexcept;
 
 // X[m, n] with A X + X B = Q, by Schur forms (Bartels and Stewart 1972). `singular_equation` if A and -B share an
 // eigenvalue.
 inline constexpr std::int64_t singular_equation = -1003;
 template <class N>
 std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const N* A, const N* B, const N* Q, N* X) noexcept;
-template <class T>
-constexpr auto complex_solve_sylvester = over_pairs<solve_sylvester<std::complex<T>>>;
 
 // Solves A X = B in place, for B[n, k] and a tridiagonal A with the diagonals lower[n - 1], d[n] and upper[n - 1], by
 // elimination with partial pivoting; work: 4 n elements. Returns 0, or the first row, counted from 1, without a

@@ -261,21 +261,17 @@ INSTANTIATE(std::complex<float>)
 
 namespace {
 
-#define ROW(T, suffix, name, parameters, failure, factor) \
-  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops{factor, {"n", "n", "n"}})
-#define ROWS(T, suffix)                                                                       \
-  ROW(T, suffix, solve_discrete_are, "n m A B Q R X", no_discrete_solution, 100),             \
-      ROW(T, suffix, complex_solve_discrete_are, "n m A B Q R X", no_discrete_solution, 400), \
-      ROW(T, suffix, solve_continuous_are, "n m A B Q R X", no_continuous_solution, 300),     \
-      ROW(T, suffix, complex_solve_continuous_are, "n m A B Q R X", no_continuous_solution, 1200)
-
 constexpr std::string_view no_discrete_solution = "solve_discrete_are: there is no stabilising solution";
 constexpr std::string_view no_continuous_solution = "solve_continuous_are: there is no stabilising solution";
+
+#define ROWS(T, suffix)                                                                                           \
+  BITALE_NUMBER_ROWS(T, suffix, solve_discrete_are, "n m A B Q R X", no_discrete_solution, 100, {"n", "n", "n"}), \
+      BITALE_NUMBER_ROWS(T, suffix, solve_continuous_are, "n m A B Q R X", no_continuous_solution, 300,           \
+                         {"n", "n", "n"})
 
 const RegisterFunctions riccati_rows{ROWS(double, f64), ROWS(float, f32)};
 
 #undef ROWS
-#undef ROW
 
 }  // namespace
 }  // namespace bitale::runtime

@@ -22,9 +22,4 @@ template <class N>
 std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const N* A, const N* B, const N* Q, const N* R,
                                   N* X) noexcept;
 
-template <class T>
-constexpr auto complex_solve_discrete_are = over_pairs<solve_discrete_are<std::complex<T>>>;
-template <class T>
-constexpr auto complex_solve_continuous_are = over_pairs<solve_continuous_are<std::complex<T>>>;
-
 }  // namespace bitale::runtime

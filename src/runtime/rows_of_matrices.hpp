@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bitale/runtime/functions.hpp"
+#include "runtime/numbers.hpp"
 
 namespace bitale::runtime {
 
@@ -23,5 +24,12 @@ RuntimeFunction matrix_row(RuntimeFunction out, std::string_view failure, Flops 
   out.needs = std::move(needs);
   return out;
 }
+
+// The rows of a function template of numbers, for real numbers T and for pairs of them. A product of complex numbers is
+// four real ones.
+#define BITALE_NUMBER_ROWS(T, suffix, name, parameters, failure, factor, ...)                                         \
+  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops{factor, __VA_ARGS__}), \
+      matrix_row<T>(runtime_function("bt_complex_" #name "_" #suffix, over_pairs<name<std::complex<T>>>, parameters), \
+                    failure, Flops{4 * factor, __VA_ARGS__})
 
 }  // namespace bitale::runtime

@@ -2,16 +2,16 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "runtime/complex_decompositions.hpp"
 
 namespace bitale {
 
 namespace {
 
-class Eig final : public ComplexDecomposition {
+class Eig final : public LapackOp {
  public:
-  Eig(bool of_real, bool vectors) : of_real(of_real), vectors(vectors) {}
+  Eig(bool of_real, bool vectors) : LapackOp(!of_real), of_real(of_real), vectors(vectors) {}
   bool of_real, vectors;
   static constexpr auto fields =
       attribute_list(attribute("of_real", &Eig::of_real), attribute("vectors", &Eig::vectors));
@@ -41,28 +41,26 @@ class Eig final : public ComplexDecomposition {
       inner = has_v ? add(inner, of_values) : of_values;
     }
     const Variable out = solve(adjoint(v), dot(inner, adjoint(v)), {.b_ndim = 2});
-    return {with_static_shape_of(node.input(0), of_real ? real(out) : as_pairs(out))};
+    return gradients(node, {of_real ? real(out) : out});
   }
 
  private:
   TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
     return eig_of(to, in[0], vectors, failure());
   }
-  bool is_of_real() const override { return of_real; }
+  // The outputs are complex for real matrices, too.
   std::vector<std::string> outputs() const override {
-    return vectors ? std::vector<std::string>{"n2", "nn2"} : std::vector<std::string>{"n2"};
+    return vectors ? std::vector<std::string>{"m2r", "mm2r"} : std::vector<std::string>{"m2r"};
   }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
-                   std::span<const Array> out) const override {
-    return with_float(dtype, [&]<class T>(T) {
-      const T* x = in[0].data_as<T>();
-      T* w = out[0].mutable_data_as<T>();
-      if (!vectors) return of_real ? runtime::eigvals<T>(n, x, w) : runtime::complex_eigvals<T>(n, x, w);
-      T* v = out[1].mutable_data_as<T>();
-      return of_real ? runtime::eig<T>(n, x, w, v) : runtime::complex_eig<T>(n, x, w, v);
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<false>([&]<class T>(T) {  // the runtime's functions take pairs
+      const T* x = to.in<T>(0);
+      T* w = to.out<T>(0);
+      if (!vectors) return of_real ? runtime::eigvals<T>(to.m, x, w) : runtime::complex_eigvals<T>(to.m, x, w);
+      return (of_real ? runtime::eig<T> : runtime::complex_eig<T>)(to.m, x, w, to.out<T>(1));
     });
   }
-  std::string runtime_name() const override { return cat(of_real ? "" : "complex_", vectors ? "eig" : "eigvals"); }
+  std::string routine() const override { return vectors ? "eig" : "eigvals"; }
   const char* who() const override { return "eig"; }
 };
 
@@ -78,22 +76,21 @@ std::vector<Sample> eig_samples() {
 
 BITALE_REGISTER_OP(Eig, "Eigenvalues and eigenvectors of a real or complex matrix, as pairs.", eig_samples);
 
-Apply eig_node(const char* who, const Operand& a, bool vectors) {
+Variables eig_outputs(const char* who, const Operand& a, bool vectors) {
   const LocationScope here(a.where);
   const Variable& x = require_matrices(who, a);
-  const Ref<const MatrixOp> op = make_ref<Eig>(!is_complex(x), vectors);
-  if (is_complex(x)) return apply_pairs(op, x);
-  const Variable inputs[] = {x};
-  return blockwise(op, op->signature(), inputs);
+  Variables out = make_ref<Eig>(!is_complex(x), vectors)->of({&x, 1});
+  for (auto& each : out) each = of_pairs(each);
+  return out;
 }
 
 }  // namespace
 
 EigenPairs eig(const Operand& a) {
-  const Apply node = eig_node("eig", a, true);
-  return {of_pairs(node.output(0)), of_pairs(node.output(1))};
+  const Variables out = eig_outputs("eig", a, true);
+  return {out[0], out[1]};
 }
 
-Variable eigvals(const Operand& a) { return of_pairs(eig_node("eigvals", a, false).output()); }
+Variable eigvals(const Operand& a) { return eig_outputs("eigvals", a, false)[0]; }
 
 }  // namespace bitale

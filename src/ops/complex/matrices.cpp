@@ -61,11 +61,6 @@ Variable as_blocks(const ComplexParts& parts) {
 
 Variable as_blocks(const Variable& z) { return as_blocks(both_parts(z)); }
 
-Variable of_blocks(const Variable& blocks) {
-  const auto part = [&](int from) { return subtensor(blocks, {Ellipsis{}, each_second(from), each_second(0)}); };
-  return complex(part(0), part(1));
-}
-
 Variable blocks_of_pairs(const Variable& pairs) {
   return as_blocks({subtensor(pairs, {Ellipsis{}, 0}), subtensor(pairs, {Ellipsis{}, 1})});
 }
@@ -96,6 +91,7 @@ Variable of_columns(const Variable& columns, int b_ndim) {
 Variable adjoint(const Variable& z) { return conj(matrix_transpose(z)); }
 
 Variable hermitian(const Variable& x, bool lower) {
+  if (!is_complex(x)) return mirrored(x, lower);
   const Variable strict = lower ? tril(x, -1) : triu(x, 1);
   return add(add(strict, adjoint(strict)), tril(triu(real(x))));
 }

@@ -28,11 +28,10 @@ Variable required_square(const char* who, const Variable& x);
 Variable required_equal(const Variable& x, const Variable& a, const Variable& b, const std::string& message);
 // a and b, with checks that they are square matrices of one size.
 std::pair<Variable, Variable> required_square_pair(const char* who, const Variable& a, const Variable& b);
-// [..., m, n] as real [..., 2 m, 2 n], and back.
+// [..., m, n] as real [..., 2 m, 2 n].
 Variable as_blocks(const ComplexParts& parts);
 Variable as_blocks(const Variable& z);
-Variable of_blocks(const Variable& blocks);
-// The same of pairs of real numbers, [..., m, n, 2].
+// The same of pairs of real numbers, [..., m, n, 2], and back.
 Variable blocks_of_pairs(const Variable& pairs);
 Variable pairs_of_blocks(const Variable& blocks);
 // The right operand of a product with such a matrix: [..., n, k], or [..., n] if b_ndim is 1, as real [..., 2 n, k] or

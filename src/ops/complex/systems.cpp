@@ -1,8 +1,9 @@
 // Systems of equations with complex matrices, general and triangular ones.
+#include "ops/complex/systems.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lapack.hpp"
 #include "runtime/lu.hpp"
@@ -11,10 +12,11 @@ namespace bitale {
 
 namespace {
 
-// Solves op(a) x = b for the columns of b[n, c]. op(a) is a for `trans` 0, its transpose for 1, its adjoint for 2.
-class ComplexSystem : public ComplexDecomposition {
+// Solves op(a) x = b for the columns of b[m, p]. op(a) is a for `trans` 0, its transpose for 1, its adjoint for 2.
+class ComplexSystem : public LapackOp {
  public:
-  ComplexSystem(const char* who, int trans, std::string on_error) : trans(trans), on_error(std::move(on_error)) {
+  ComplexSystem(const char* who, int trans, std::string on_error)
+      : LapackOp(true), trans(trans), on_error(std::move(on_error)) {
     require_on_error(who, this->on_error);
     if (trans < 0 || trans > 2) throw ValueError(cat(who, ": expected trans 0, 1 or 2, got ", trans));
   }
@@ -30,17 +32,16 @@ class ComplexSystem : public ComplexDecomposition {
     const Variable of_a = trans == 0   ? dot(of_b, adjoint(x))
                           : trans == 1 ? dot(conj(x), transpose(of_b))
                                        : dot(x, adjoint(of_b));
-    return {with_static_shape_of(node.input(0), as_pairs(where_read(neg(of_a)))),
-            with_static_shape_of(node.input(1), as_pairs(of_b))};
+    return gradients(node, {where_read(neg(of_a)), of_b});
   }
 
  protected:
-  std::vector<std::string> inputs() const override { return {"nn2", "nc2"}; }
-  std::vector<std::string> outputs() const override { return {"nc2"}; }
+  std::vector<std::string> inputs() const override { return {"mm", "mp"}; }
+  std::vector<std::string> outputs() const override { return {"mp"}; }
   std::optional<int> overwritten() const override { return 1; }
   virtual Variable where_read(const Variable& x) const { return x; }
   // The same op for another `trans`.
-  virtual Ref<const MatrixOp> with_trans(int other) const = 0;
+  virtual Ref<const LapackOp> with_trans(int other) const = 0;
   [[noreturn]] void fail_in_row(std::string_view what, std::int64_t row) const {
     raise_linalg(cat(who(), ": the matrix is singular: ", what, " in row ", row - 1),
                  "on_error=\"nan\" gives a solution that is all nan instead");
@@ -66,19 +67,16 @@ class ComplexSolve final : public ComplexSystem {
     require_lapack(to);
     return {solve_by_lu(to, in[0], in[1], TransposedForm(trans), on_error, failure())};
   }
-  std::vector<std::string> scratch() const override { return {"nn2", "ni"}; }
+  std::vector<std::string> scratch() const override { return {"mm", "mi"}; }
   std::vector<std::int64_t> flags() const override { return {trans, on_error == "nan"}; }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
-                   std::span<const Array> out) const override {
-    return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_solve(n, in[1].shape(1), trans, on_error == "nan", in[0].data_as<T>(),
-                                    out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
-                                    out[2].mutable_data_as<std::int32_t>());
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<true>([&]<class N>(N) {
+      return runtime::solve<N>(to.m, to.p, trans, on_error == "nan", to.in<N>(0), to.out<N>(0), to.out<N>(1),
+                               to.out<std::int32_t>(2));
     });
   }
-  Ref<const MatrixOp> with_trans(int other) const override { return make_ref<ComplexSolve>(other, on_error); }
+  Ref<const LapackOp> with_trans(int other) const override { return make_ref<ComplexSolve>(other, on_error); }
   void fail(std::int64_t status) const override { fail_in_row("no pivot is left", status); }
-  std::string runtime_name() const override { return "complex_solve"; }
   const char* who() const override { return "solve"; }
 };
 
@@ -101,14 +99,13 @@ class ComplexSolveTriangular final : public ComplexSystem {
         solve_by_substitution(to, in[0], in[1], {lower, TransposedForm(trans), unit_diagonal}, on_error, failure())};
   }
   std::vector<std::int64_t> flags() const override { return {lower, trans, unit_diagonal, on_error == "nan"}; }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
-                   std::span<const Array> out) const override {
-    return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_solve_triangular(n, in[1].shape(1), lower, trans, unit_diagonal, on_error == "nan",
-                                               in[0].data_as<T>(), out[0].mutable_data_as<T>());
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<true>([&]<class N>(N) {
+      return runtime::solve_triangular<N>(to.m, to.p, lower, trans, unit_diagonal, on_error == "nan", to.in<N>(0),
+                                          to.out<N>(0));
     });
   }
-  Ref<const MatrixOp> with_trans(int other) const override {
+  Ref<const LapackOp> with_trans(int other) const override {
     return make_ref<ComplexSolveTriangular>(lower, other, unit_diagonal, on_error);
   }
   Variable where_read(const Variable& x) const override {
@@ -116,7 +113,6 @@ class ComplexSolveTriangular final : public ComplexSystem {
     return lower ? tril(x, -k) : triu(x, k);
   }
   void fail(std::int64_t status) const override { fail_in_row("its diagonal is 0", status); }
-  std::string runtime_name() const override { return "complex_solve_triangular"; }
   const char* who() const override { return "solve_triangular"; }
 };
 
@@ -165,10 +161,10 @@ BITALE_REGISTER_OP(ComplexSolveTriangular,
                    "The solution of a system of complex equations with a triangular matrix, as pairs.",
                    complex_solve_triangular_samples);
 
-Variable solve_columns(const Ref<const MatrixOp>& op, const Variable& a, const Variable& b, int b_ndim) {
+Variable solve_columns(const Ref<const LapackOp>& op, const Variable& a, const Variable& b, int b_ndim) {
   const auto [left, right] = in_common_dtype(a, b);
   const Variable matrices[] = {left, b_ndim == 1 ? expand_dims(right, right.ndim()) : right};
-  const Variable x = of_pairs(apply_pairs(op, matrices).output());
+  const Variable x = op->of(matrices)[0];
   return b_ndim == 1 ? subtensor(x, {Ellipsis{}, 0}) : x;
 }
 

@@ -1,15 +1,13 @@
-// Cholesky factors of symmetric positive definite matrices.
+// Cholesky factors of symmetric, or Hermitian, positive definite matrices.
 #include <cmath>
 
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
-#include "bitale/runtime/functions.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
+#include "ops/complex/systems.hpp"
 #include "ops/linalg/cholesky_gradient.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lapack.hpp"
 
@@ -17,9 +15,10 @@ namespace bitale {
 
 namespace {
 
-class Cholesky final : public MatrixOp, public EmitsTensors {
+template <bool has_pairs>
+class Cholesky final : public LapackOp {
  public:
-  Cholesky(bool lower, std::string on_error) : lower(lower), on_error(std::move(on_error)) {
+  Cholesky(bool lower, std::string on_error) : LapackOp(has_pairs), lower(lower), on_error(std::move(on_error)) {
     if (on_error_name(OnError::RaiseIfFinite) != this->on_error) require_on_error("cholesky", this->on_error);
   }
   bool lower;
@@ -27,55 +26,14 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
   static constexpr auto fields =
       attribute_list(attribute("lower", &Cholesky::lower), attribute("on_error", &Cholesky::on_error));
 
-  std::string_view name() const override { return "Cholesky"; }
+  std::string_view name() const override { return has_pairs ? "ComplexCholesky" : "Cholesky"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override { return "(m,m)->(m,m)"; }
-  std::string_view failure() const override { return runtime::function_named("bt_cholesky_f64").failure; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    if (x.ndim() != 2)
-      throw ShapeError(cat("cholesky: expected a matrix, got ", x.str(), " with ", x.ndim(), " dimensions"));
-    require_square("cholesky", x);
-    const Dims& shape = x.static_shape();
-    const std::int64_t n = common_length(shape[0], shape[1], 0, "cholesky");
-    return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {n, n})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    out[0] = in[0].copy();
-    const std::int64_t n = in[0].shape(0);
-    const auto factor = [&]<class T>(T* data) { return runtime::cholesky(n, lower, when_nan(), data); };
-    const std::int64_t minor = in[0].dtype() == DType::Float32 ? factor(out[0].mutable_data_as<float>())
-                                                               : factor(out[0].mutable_data_as<double>());
-    if (!minor) return;
-    raise_linalg(
-        cat("cholesky: the matrix is not positive definite: its leading minor of order ", minor, " is not positive"),
-        "on_error=\"nan\" gives a factor that is all nan instead");
-  }
-
-  bool emit(Lowering& to, const Apply& node) const override {
-    const Expr n = to.shape_in(0)[0];
-    require_lengths(to);
-    to.call(lapack_name("cholesky", node.output().dtype()),
-            {n, to.pool().integer(lower), to.pool().integer(when_nan()), OutputData{0, {}, 0}});
-    return true;
-  }
-
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    const TensorValue x = to.in(0);
-    check_lengths(to);
-    to.out(0, cholesky_of(to, x, lower, on_error, failure()));
-  }
 
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable out = lower ? cholesky_gradient(node.output(), cotangents[0])
-                               : transpose(cholesky_gradient(transpose(node.output()), transpose(cotangents[0])));
-    return {with_static_shape_of(node.input(0), out)};
+    const auto as_lower = [&](const Variable& x) { return lower ? x : adjoint(x); };
+    const Variable factor = as_lower(numbers(node.output())), g = as_lower(numbers(cotangents[0]));
+    return gradients(node, {as_lower(has_pairs ? complex_gradient(factor, g) : cholesky_gradient(factor, g))});
   }
 
   // L lower_half(L^-1 dA L^-T), where dA is symmetric and given by the triangle that is read.
@@ -90,17 +48,43 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     const Variable out = dot(factor, lower_half(inner));
     return {lower ? out : transpose(out)};
   }
-  bool has_pushforward() const override { return true; }
+  bool has_pushforward() const override { return !has_pairs; }
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    if (has_pairs) return {};
     Structure out{lower ? Fact::LowerTriangular : Fact::UpperTriangular, Fact::PositiveDiagonal, Fact::Square};
     if (inputs.of(0).is(Fact::Diagonal)) out.add(Fact::Diagonal);
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
 
  private:
-  const char* who() const override { return "cholesky"; }
+  // dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle and halves the diagonal. With P = phi(L^H g), whose
+  // diagonal is real, and S = L^-H P L^-1, the loss changes by real(S o conj(dA)). Only one triangle is read, so the
+  // gradient is that triangle of S + S^H, with the diagonal counted once.
+  static Variable complex_gradient(const Variable& factor, const Variable& g) {
+    const Variable product = dot(adjoint(factor), g);
+    const Variable half = mul(cast(Operand(0.5), g.dtype()), tril(triu(real(product))));
+    const ComplexTriangle of_adjoint{.lower = true, .trans = 2};
+    const Variable from_left = complex_solve_triangular(factor, add(tril(product, -1), half), of_adjoint, 2);
+    const Variable s = complex_solve_triangular(factor, adjoint(from_left), of_adjoint, 2);  // S^H
+    return add(tril(add(s, adjoint(s)), -1), tril(triu(real(s))));
+  }
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return {cholesky_of(to, in[0], lower, on_error, failure())};
+  }
   std::int64_t when_nan() const { return on_error == "nan" ? 1 : on_error == "raise" ? 0 : 2; }
+  std::vector<std::string> outputs() const override { return {"mm"}; }
+  std::optional<int> overwritten() const override { return 0; }
+  std::vector<std::int64_t> flags() const override { return {lower, when_nan()}; }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<has_pairs>(
+        [&]<class N>(N) { return runtime::cholesky<N>(to.m, lower, when_nan(), to.out<N>(0)); });
+  }
+  void fail(std::int64_t minor) const override {
+    raise_linalg(
+        cat("cholesky: the matrix is not positive definite: its leading minor of order ", minor, " is not positive"),
+        "on_error=\"nan\" gives a factor that is all nan instead");
+  }
+  const char* who() const override { return "cholesky"; }
 };
 
 std::vector<Sample> cholesky_samples() {
@@ -114,7 +98,7 @@ std::vector<Sample> cholesky_samples() {
   const auto add = [&](DType dtype, const Dims& type, const Array& value, bool lower = true,
                        const char* on_error = "raise", bool smooth = true) {
     const Variable x[] = {sample_input(dtype, type, "x")};
-    const auto op = make_ref<Cholesky>(lower, on_error);
+    const auto op = make_ref<Cholesky<false>>(lower, on_error);
     out.push_back({op->make_node(x), {value.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };
   for (const bool lower : {true, false}) {
@@ -135,20 +119,45 @@ std::vector<Sample> cholesky_samples() {
   return out;
 }
 
-BITALE_REGISTER_OP(Cholesky,
-                   "The Cholesky factor of a symmetric positive definite matrix, of which one triangle is read.",
-                   cholesky_samples);
+std::vector<Sample> complex_cholesky_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n, bool lower, const char* on_error = "raise", double scale = 3) {
+    Array a = sample_values(DType::Float64, {n, n, 2}).copy();
+    // Imaginary parts of the diagonal are not read; where elements are taken in reverse order, they are its real parts.
+    for (std::int64_t k = 0; k < n; ++k)
+      for (const std::int64_t part : {0, 1})
+        a.mutable_data_as<double>()[2 * (k * n + k) + part] = scale * double(n) + double(k);
+    const Variable x[] = {sample_input(dtype, {any, any, 2}, "x")};
+    out.push_back({make_ref<Cholesky<true>>(lower, on_error)->make_node(x),
+                   {a.astype(dtype)},
+                   1e-6,
+                   n > 0 && n < 9 && scale > 0 && dtype == DType::Float64});
+  };
+  for (const bool lower : {true, false}) {
+    add(DType::Float64, 3, lower);
+    add(DType::Float32, 4, lower);
+    add(DType::Float64, 20, lower);
+    add(DType::Float64, 3, lower, "nan", -1);
+  }
+  add(DType::Float64, 1, true, "raise_if_finite");
+  add(DType::Float64, 0, true);
+  return out;
+}
+
+const RegisterOp register_cholesky(
+    "Cholesky", "The Cholesky factor of a symmetric positive definite matrix, of which one triangle is read.",
+    cholesky_samples, make_op<Cholesky<false>>);
+const RegisterOp register_complex_cholesky("ComplexCholesky",
+                                           "The Cholesky factor of a Hermitian positive definite matrix, as pairs.",
+                                           complex_cholesky_samples, make_op<Cholesky<true>>);
 
 }  // namespace
 
 Variable cholesky(const Operand& x, const CholeskyOptions& options) {
   const LocationScope here(x.where);
-  if (x.ndim() < 2)
-    throw ShapeError(cat("cholesky: expected a matrix, or a batch of them, got ", x.variable.str(), " with ", x.ndim(),
-                         " dimensions"));
-  if (is_complex(x.variable)) return complex_cholesky(x.variable, options.lower, options.on_error);
-  const Variable inputs[] = {x.variable};
-  return apply_matrices(make_ref<Cholesky>(options.lower, on_error_name(options.on_error)), inputs);
+  return apply_lapack<Cholesky>(require_matrices("cholesky", x), options.lower,
+                                std::string(on_error_name(options.on_error)))[0];
 }
 
 }  // namespace bitale

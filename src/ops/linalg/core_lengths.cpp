@@ -34,9 +34,11 @@ std::vector<Names> names_of(std::string_view signature) {
 
 // What is wrong when two lengths of this name differ, of which the second is along this axis of an input.
 std::string expectation(std::string_view who, std::string_view signature, const Names& names, std::size_t axis) {
-  const bool is_square = names.size() == 2 && axis == 1 && names[0] == names[1];
+  const bool is_square = axis == 1 && names[0] == names[1];
   if (is_square) return cat(who, ": expected square matrices");
-  return cat(who, ": expected inputs of the shapes ", inputs_of(signature));
+  std::string shapes(inputs_of(signature));  // without the parts of complex numbers, which are no concern of users
+  for (std::size_t at; (at = shapes.find(",c)")) != shapes.npos;) shapes.erase(at, 2);
+  return cat(who, ": expected inputs of the shapes ", shapes);
 }
 
 // Calls compare(first, second, input, axis) for each length that has the name of an earlier one. `length_of(i, k, n)`:
@@ -73,6 +75,10 @@ void check(std::string_view who, std::string_view signature, const LengthOf& len
 
 void check_lengths(std::string_view who, std::string_view signature, std::span<const Array> inputs) {
   check(who, signature, [&](std::size_t i, std::size_t k, std::size_t) { return inputs[i].shape(int(k)); });
+}
+
+void check_lengths(std::string_view who, std::string_view signature, std::span<const Variable> inputs) {
+  check(who, signature, [&](std::size_t i, std::size_t k, std::size_t) { return inputs[i].static_shape()[k]; });
 }
 
 void check_lengths(std::string_view who, std::string_view signature, TensorLowering& to) {

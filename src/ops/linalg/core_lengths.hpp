@@ -14,6 +14,7 @@ namespace bitale {
 
 // ShapeError naming `who` unless they are, as far as lengths are known.
 void check_lengths(std::string_view who, std::string_view signature, std::span<const Array> inputs);
+void check_lengths(std::string_view who, std::string_view signature, std::span<const Variable> inputs);
 // The same of the last dimensions of each input, after those of a batch.
 void check_lengths(std::string_view who, std::string_view signature, TensorLowering& to);
 // In native code, where the lengths are values.

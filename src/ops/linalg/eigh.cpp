@@ -1,14 +1,10 @@
-// Eigenvalues and eigenvectors of symmetric matrices.
-#include <cmath>
-
+// Eigenvalues and eigenvectors of symmetric and Hermitian matrices.
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -16,116 +12,99 @@ namespace bitale {
 
 namespace {
 
-// Common base of Eigh and Eigvalsh.
-class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
+template <bool has_pairs>
+class EigenOp : public LapackOp {
  public:
-  explicit SymmetricEigenOp(bool lower) : lower(lower) {}
-  bool lower;
+  EigenOp(bool lower, bool vectors) : LapackOp(has_pairs), lower(lower), vectors(vectors) {}
+  bool lower, vectors;
 
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const auto [x, n] = square_matrix_of(inputs);
-    std::vector<Type> types{tensor_type(x.dtype(), Dims{n})};
-    if (vectors()) types.push_back(tensor_type(x.dtype(), {n, n}));
-    return Apply(OpRef(this), {x}, types);
+  // V (diag(g_w) + F o (V^H g_V)) V^H with F_ij = 1 / (w_j - w_i) (Giles 2008). The diagonal of V^H g_V concerns
+  // the phases of the vectors, on which no differentiable loss depends.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    const bool has_w = !cotangents[0].is_disconnected(), has_v = vectors && !cotangents[1].is_disconnected();
+    if (!has_w && !has_v) return no_gradients(node);
+    const Variable inputs[] = {node.input(0)};
+    const Apply both = vectors ? node : with_vectors()->make_node(inputs);
+    const Variable w = both.output(0), v = numbers(both.output(1));
+    Variable whole;
+    if (has_v) {
+      // Only the sum with the adjoint has an effect; its numerator is the skew part.
+      const Variable g = numbers(cotangents[1]), product = dot(adjoint(v), g);
+      const Variable skew = mul(skew_part(product), cast(Operand(0.5), w.dtype()));
+      const Variable inner = over_differences(skew, sub(expand_dims(w, 0), expand_dims(w, 1)), zero_columns(g), w);
+      whole = dot(dot(v, inner), adjoint(v));
+    }
+    if (has_w) {
+      const Variable of_values = dot(mul(v, expand_dims(cotangents[0], 0)), adjoint(v));
+      whole = has_v ? add(whole, of_values) : of_values;
+    }
+    return gradients(node, {where_read(whole)});
   }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
-    std::vector<Shape> out{{inputs[0][0]}};
-    if (vectors()) out.push_back(inputs[0]);
-    return out;
+
+ private:
+  virtual Ref<const LapackOp> with_vectors() const = 0;
+  // The gradient of the triangle that is read, from that of the whole matrix: the other triangle is its adjoint, so the
+  // adjoint of its gradient is added.
+  Variable where_read(const Variable& whole) const {
+    const auto triangle = [&](const Variable& x, int k) { return lower ? tril(x, -k) : triu(x, k); };
+    if (!has_pairs) return add(triangle(whole, 0), triangle(t(whole), 1));
+    const Variable other = lower ? triu(whole, 1) : tril(whole, -1);
+    return add(add(triangle(whole, 1), adjoint(other)), tril(triu(real(whole))));
   }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const Array a = in[0].contiguous();
-    const std::int64_t n = a.shape(0);
-    out[0] = Array::empty(a.dtype(), {n});
-    if (vectors()) out[1] = Array::empty(a.dtype(), {n, n});
-    with_float(a.dtype(), [&]<class T>(T) {
-      const T* x = a.template data_as<T>();
-      check(vectors() ? runtime::eigh<T>(n, lower, x, out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>())
-                      : runtime::eigvalsh<T>(n, lower, x, out[0].mutable_data_as<T>()));
+
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return eigh_of(to, in[0], lower, vectors, failure());
+  }
+  std::vector<std::string> outputs() const override {
+    return vectors ? std::vector<std::string>{"mr", "mm"} : std::vector<std::string>{"mr"};
+  }
+  std::vector<std::int64_t> flags() const override { return {lower}; }
+  std::int64_t run(const LapackOp::Call& to) const override {
+    return to.with_numbers<has_pairs>([&]<class N>(N) {
+      auto* const w = to.out<runtime::PartOf<N>>(0);
+      if (!vectors) return runtime::eigvalsh<N>(to.m, lower, to.in<N>(0), w);
+      return runtime::eigh<N>(to.m, lower, to.in<N>(0), w, to.out<N>(1));
     });
   }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const Expr n = to.shape_in(0)[0];
-    require_lengths(to);
-    std::vector<CallArgument> arguments{n, to.pool().integer(lower), InputData{0}, OutputData{0}};
-    if (vectors()) arguments.push_back(OutputData{1});
-    call_runtime(to, node, std::move(arguments));
-    return true;
-  }
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    const TensorValue x = to.in(0);
-    check_lengths(to);
-    const TensorValues out = eigh_of(to, x, lower, vectors(), failure());
-    for (int k = 0; k < int(out.size()); ++k) to.out(k, out[std::size_t(k)]);
-  }
-
- protected:
-  virtual bool vectors() const = 0;
+  std::string routine() const override { return vectors ? "eigh" : "eigvalsh"; }
   const char* who() const override { return "eigh"; }
-  // The gradient of the triangle that is read, from that of the whole matrix: the other triangle's part is added,
-  // transposed.
-  Variable where_read(const Apply& node, const Variable& whole) const {
-    const Variable out = lower ? add(tril(whole), tril(t(whole), -1)) : add(triu(whole), triu(t(whole), 1));
-    return with_static_shape_of(node.input(0), out);
-  }
 };
 
-class Eigh final : public SymmetricEigenOp {
+class Eigh final : public EigenOp<false> {
  public:
-  using SymmetricEigenOp::SymmetricEigenOp;
+  explicit Eigh(bool lower) : EigenOp(lower, true) {}
   static constexpr auto fields = attribute_list(attribute("lower", &Eigh::lower));
   std::string_view name() const override { return "Eigh"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override { return "(m,m)->(m),(m,m)"; }
   Structure structure(const Apply&, int output, InputStructures&) const override {
     return output == 1 ? Structure{Fact::Orthogonal} : Structure();
   }
 
-  // V (diag(g_w) + F o (V^T g_V)) V^T with F_ij = 1 / (w_j - w_i) (Giles 2008).
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    const Variable w = node.output(0), v = node.output(1);
-    const bool has_w = !cotangents[0].is_disconnected(), has_v = !cotangents[1].is_disconnected();
-    if (!has_w && !has_v) return no_gradients(node);
-    Variable whole;
-    if (has_v) {
-      const Variable product = dot(t(v), cotangents[1]);
-      // Only the sum with the transpose has an effect; its numerator is the skew part.
-      const Variable skew = mul(sub(product, t(product)), cast(Operand(0.5), w.dtype()));
-      const Variable inner =
-          over_differences(skew, sub(expand_dims(w, 0), expand_dims(w, 1)), zero_columns(cotangents[1]), w);
-      whole = dot(dot(v, inner), t(v));
-    }
-    if (has_w) {
-      const Variable of_values = dot(mul(v, expand_dims(cotangents[0], 0)), t(v));
-      whole = has_v ? add(whole, of_values) : of_values;
-    }
-    return {where_read(node, whole)};
-  }
-
  private:
-  bool vectors() const override { return true; }
-  std::string runtime_name() const override { return "eigh"; }
+  Ref<const LapackOp> with_vectors() const override { return Ref<const LapackOp>(this); }
 };
 
-class Eigvalsh final : public SymmetricEigenOp {
+class Eigvalsh final : public EigenOp<false> {
  public:
-  using SymmetricEigenOp::SymmetricEigenOp;
+  explicit Eigvalsh(bool lower) : EigenOp(lower, false) {}
   static constexpr auto fields = attribute_list(attribute("lower", &Eigvalsh::lower));
   std::string_view name() const override { return "Eigvalsh"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override { return "(m,m)->(m)"; }
-
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable inputs[] = {node.input(0)};
-    const Variable v = make_ref<Eigh>(lower)->make_node(inputs).output(1);
-    return {where_read(node, dot(mul(v, expand_dims(cotangents[0], 0)), t(v)))};
-  }
 
  private:
-  bool vectors() const override { return false; }
-  std::string runtime_name() const override { return "eigvalsh"; }
+  Ref<const LapackOp> with_vectors() const override { return make_ref<Eigh>(lower); }
+};
+
+class ComplexEigh final : public EigenOp<true> {
+ public:
+  using EigenOp::EigenOp;
+  static constexpr auto fields =
+      attribute_list(attribute("lower", &ComplexEigh::lower), attribute("vectors", &ComplexEigh::vectors));
+  std::string_view name() const override { return "ComplexEigh"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+
+ private:
+  Ref<const LapackOp> with_vectors() const override { return make_ref<ComplexEigh>(lower, true); }
 };
 
 template <class Kind>
@@ -155,19 +134,27 @@ BITALE_REGISTER_OP(Eigh, "Eigenvalues and eigenvectors of a symmetric matrix, of
 BITALE_REGISTER_OP(Eigvalsh, "Eigenvalues of a symmetric matrix, of which one triangle is read.",
                    eigen_samples<Eigvalsh>);
 
-// The symmetric matrix with the eigenvalues of a v = w b v, and the Cholesky factor of b.
+std::vector<Sample> complex_eigh_samples() {
+  std::vector<Sample> out;
+  for (const bool lower : {true, false})
+    for (const bool vectors : {true, false})
+      for (auto& sample :
+           decomposition_samples(make_ref<ComplexEigh>(lower, vectors), {{3, 3}, {4, 4}, {0, 0}}, !vectors))
+        out.push_back(sample);
+  return out;
+}
+
+BITALE_REGISTER_OP(ComplexEigh,
+                   "Eigenvalues and eigenvectors of a Hermitian matrix, of which one triangle is read, as pairs.",
+                   complex_eigh_samples);
+
+// The Hermitian matrix with the eigenvalues of a v = w b v, and the Cholesky factor of b.
 std::pair<Variable, Variable> standard_form(const char* who, const Operand& left, const Operand& right, bool lower) {
   const auto [a, b] = required_square_pair(who, require_matrices(who, left), require_matrices(who, right));
-  if (any_complex({a, b})) {
-    const Variable factor = cholesky(hermitian(b, lower));
-    const SolveTriangularOptions from_left{.lower = true, .b_ndim = 2};
-    const Variable half = solve_triangular(factor, hermitian(a, lower), from_left);
-    return {solve_triangular(factor, adjoint(half), from_left), factor};
-  }
-  const Variable factor = cholesky(mirrored(b, lower));
+  const Variable factor = cholesky(hermitian(b, lower));
   const SolveTriangularOptions from_left{.lower = true, .b_ndim = 2};
-  const Variable half = solve_triangular(factor, mirrored(a, lower), from_left);
-  return {solve_triangular(factor, t(half), from_left), factor};
+  const Variable half = solve_triangular(factor, hermitian(a, lower), from_left);
+  return {solve_triangular(factor, adjoint(half), from_left), factor};
 }
 
 }  // namespace
@@ -179,16 +166,12 @@ EigenPairs eigh(const Operand& a, const std::optional<Operand>& b, const EighOpt
   if (b) {
     const auto [form, factor] = standard_form("eigh", a, *b, options.lower);
     const EigenPairs pairs = eigh(form);
-    if (is_complex(factor) || is_complex(pairs.vectors))
-      return {pairs.values,
-              conj(solve_triangular(factor, conj(pairs.vectors), {.lower = true, .trans = true, .b_ndim = 2}))};
-    return {pairs.values, solve_triangular(factor, pairs.vectors, {.lower = true, .trans = true, .b_ndim = 2})};
+    const SolveTriangularOptions transposed{.lower = true, .trans = true, .b_ndim = 2};
+    return {pairs.values, conj(solve_triangular(factor, conj(pairs.vectors), transposed))};
   }
-  if (is_complex(x)) return complex_eigh(x, options.lower);
-  const Variable inputs[] = {x};
-  const auto op = make_ref<Eigh>(options.lower);
-  const Apply node = blockwise(op, op->signature(), inputs);
-  return {node.output(0), node.output(1)};
+  const Variables out = is_complex(x) ? make_ref<ComplexEigh>(options.lower, true)->of({&x, 1})
+                                      : make_ref<Eigh>(options.lower)->of({&x, 1});
+  return {out[0], out[1]};
 }
 
 Variable eigvalsh(const Operand& a, const std::optional<Operand>& b, const EighOptions& options) {
@@ -196,9 +179,8 @@ Variable eigvalsh(const Operand& a, const std::optional<Operand>& b, const EighO
   const Variable& x = require_matrices("eigvalsh", a);
   const CallScope call(b ? "eigvalsh" : nullptr);
   if (b) return eigvalsh(standard_form("eigvalsh", a, *b, options.lower).first);
-  if (is_complex(x)) return complex_eigvalsh(x, options.lower);
-  const Variable inputs[] = {x};
-  return apply_matrices(make_ref<Eigvalsh>(options.lower), inputs);
+  if (is_complex(x)) return make_ref<ComplexEigh>(options.lower, false)->of({&x, 1})[0];
+  return make_ref<Eigvalsh>(options.lower)->of({&x, 1})[0];
 }
 
 }  // namespace bitale

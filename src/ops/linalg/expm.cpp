@@ -6,10 +6,8 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
 #include "ops/linalg/expm_derivative.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "program/math/math.hpp"
 #include "runtime/expm.hpp"
@@ -18,38 +16,21 @@ namespace bitale {
 
 namespace {
 
-class Expm final : public DecompositionOp, public EmitsTensors {
+template <bool has_pairs>
+class Expm final : public LapackOp {
  public:
-  std::string_view name() const override { return "Expm"; }
-  std::string signature() const override { return "(m,m)->(m,m)"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const auto [x, n] = square_matrix_of(inputs);
-    return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {n, n})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const Array a = in[0].contiguous();
-    const std::int64_t n = a.shape(0);
-    out[0] = Array::empty(a.dtype(), {n, n});
-    with_float(a.dtype(), [&]<class T>(T) { check(runtime::expm<T>(n, a.data_as<T>(), out[0].mutable_data_as<T>())); });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const Expr n = to.shape_in(0)[0];
-    require_lengths(to);
-    call_runtime(to, node, {n, InputData{0}, OutputData{0}});
-    return true;
-  }
+  Expm() : LapackOp(has_pairs) {}
+  std::string_view name() const override { return has_pairs ? "ComplexExpm" : "Expm"; }
 
   // Divides the matrix by a power of 2, computes the approximant of degree 13, and squares it as often (Higham 2005).
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
+  void emit_tensors(TensorLowering& to, const Apply& node) const override {
     using In = std::span<const Expr>;
+    check_lengths(to);
+    if (has_pairs) return to.express({pairs_of_blocks(expm(blocks_of_pairs(node.input(0))))});
     TensorBuilder& builder = to.builder();
     const TensorValue x = to.in(0);
     const Dims batch = batch_of(x, 2);
     const int ndim = x.ndim(), rows[] = {ndim - 2}, last[] = {int(batch.size())};
-    check_lengths(to);
     require_lapack(to);
     if (product(x.lengths) == 0) return to.out(0, x);
     const auto over_matrices = [&](const TensorValue& each) {
@@ -124,13 +105,15 @@ class Expm final : public DecompositionOp, public EmitsTensors {
 
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    return {with_static_shape_of(node.input(0), expm_cotangents(node.input(0), {}, cotangents[0])[0])};
+    return gradients(node, expm_cotangents(numbers(node.input(0)), {}, numbers(cotangents[0])));
   }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    return {expm_tangent(node.input(0), {}, tangents)};
+    const Variable tangent = numbers(tangents[0]);
+    return {stored(expm_tangent(numbers(node.input(0)), {}, {&tangent, 1}))};
   }
   bool has_pushforward() const override { return true; }
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    if (has_pairs) return {};
     const Structure a = inputs.of(0);
     Structure out;
     for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular})
@@ -141,7 +124,10 @@ class Expm final : public DecompositionOp, public EmitsTensors {
   }
 
  private:
-  std::string runtime_name() const override { return "expm"; }
+  std::vector<std::string> outputs() const override { return {"mm"}; }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<has_pairs>([&]<class N>(N) { return runtime::expm<N>(to.m, to.in<N>(0), to.out<N>(0)); });
+  }
   const char* who() const override { return "expm"; }
 };
 
@@ -150,8 +136,10 @@ std::vector<Sample> expm_samples() {
   std::vector<Sample> out;
   const auto add = [&](DType dtype, const Dims& type, std::int64_t n, bool smooth = true) {
     const Variable x[] = {sample_input(dtype, type, "x")};
-    out.push_back(
-        {make_ref<Expm>()->make_node(x), {sample_values(dtype, {n, n})}, 1e-6, smooth && dtype == DType::Float64});
+    out.push_back({make_ref<Expm<false>>()->make_node(x),
+                   {sample_values(dtype, {n, n})},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
   };
   add(DType::Float64, {any, any}, 3);
   add(DType::Float64, {2, 2}, 2);
@@ -162,53 +150,20 @@ std::vector<Sample> expm_samples() {
   return out;
 }
 
-// The same of a complex matrix, as pairs.
-class ComplexExpm final : public ComplexDecomposition {
- public:
-  std::string_view name() const override { return "ComplexExpm"; }
-
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable found = expm_cotangents(of_pairs(node.input(0)), {}, of_pairs(cotangents[0]))[0];
-    return {with_static_shape_of(node.input(0), as_pairs(found))};
-  }
-  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    if (tangents[0].is_disconnected()) return {disconnected()};
-    const Variable tangent = of_pairs(tangents[0]);
-    return {as_pairs(expm_tangent(of_pairs(node.input(0)), {}, std::span(&tangent, 1)))};
-  }
-  bool has_pushforward() const override { return true; }
-  void emit_tensors(TensorLowering& to, const Apply& node) const override {
-    to.express({pairs_of_blocks(expm(blocks_of_pairs(node.input(0))))});
-  }
-
- private:
-  std::vector<std::string> outputs() const override { return {"nn2"}; }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
-                   std::span<const Array> out) const override {
-    return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_expm<T>(n, in[0].data_as<T>(), out[0].mutable_data_as<T>());
-    });
-  }
-  std::string runtime_name() const override { return "complex_expm"; }
-  const char* who() const override { return "expm"; }
-};
-
 std::vector<Sample> complex_expm_samples() {
-  return decomposition_samples(make_ref<ComplexExpm>(), {{3, 3}, {1, 1}, {0, 0}}, true);
+  return decomposition_samples(make_ref<Expm<true>>(), {{3, 3}, {1, 1}, {0, 0}}, true);
 }
 
-BITALE_REGISTER_OP(Expm, "The exponential of a matrix, by scaling, a rational approximant and squaring.", expm_samples);
-BITALE_REGISTER_OP(ComplexExpm, "The exponential of a complex matrix, as pairs.", complex_expm_samples);
+const RegisterOp register_expm("Expm", "The exponential of a matrix, by scaling, a rational approximant and squaring.",
+                               expm_samples, make_op<Expm<false>>);
+const RegisterOp register_complex_expm("ComplexExpm", "The exponential of a complex matrix, as pairs.",
+                                       complex_expm_samples, make_op<Expm<true>>);
 
 }  // namespace
 
 Variable expm(const Operand& x) {
   const LocationScope here(x.where);
-  const Variable inputs[] = {require_matrices("expm", x)};
-  if (is_complex(inputs[0]))
-    return of_pairs(apply_pairs(make_ref<ComplexExpm>(), required_square("expm", inputs[0])).output());
-  return apply_matrices(make_ref<Expm>(), inputs);
+  return apply_lapack<Expm>(require_matrices("expm", x))[0];
 }
 
 }  // namespace bitale

@@ -5,17 +5,13 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/expm.hpp"
 
 namespace bitale {
 
 namespace {
-
-constexpr const char* function_name = "expm";
 
 Variable stacked(const Variables& matrices) {
   return matrices.size() == 1 ? expand_dims(matrices[0], 0) : stack(matrices, 0);
@@ -61,98 +57,42 @@ Variable by_blocks(const Variable& a, const Variables& directions) {
   return mul(subtensor(expm(all), {first, last}), size);
 }
 
-class ExpmDerivative final : public DecompositionOp, public EmitsTensors {
+template <bool has_pairs>
+class ExpmDerivative final : public LapackOp {
  public:
-  std::string_view name() const override { return "ExpmDerivative"; }
-  std::string signature() const override { return "(m,m),(k,m,m)->(m,m)"; }
+  ExpmDerivative() : LapackOp(has_pairs) {}
+  std::string_view name() const override { return has_pairs ? "ComplexExpmDerivative" : "ExpmDerivative"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 2);
-    const DType dtype = matrix_dtype(inputs);
-    const Variable a = cast(inputs[0], dtype), e = cast(inputs[1], dtype);
-    require_ndim(a, 2);
-    require_ndim(e, 3);
-    require_directions(e);
-    std::int64_t n = square_length(who(), a);
-    for (const std::size_t axis : {1, 2}) n = common_length(n, e.static_shape()[axis], 0, who());
-    return Apply(OpRef(this), {a, e}, {tensor_type(dtype, {n, n})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const Array a = in[0].contiguous(), e = in[1].contiguous();
-    const std::int64_t n = a.shape(0);
-    out[0] = Array::empty(a.dtype(), {n, n});
-    with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::expm_derivative<T>(n, e.shape(0), a.data_as<T>(), e.data_as<T>(), out[0].mutable_data_as<T>()));
-    });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), e = to.shape_in(1);
-    require_lengths(to);
-    call_runtime(to, node, {a[0], e[0], InputData{0}, InputData{1}, OutputData{0}});
-    return true;
-  }
-  void emit_tensors(TensorLowering& to, const Apply& node) const override {
-    to.express({by_blocks(node.input(0), matrices_in(node.input(1)))});
-  }
-
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variables found = cotangents_of(node.input(0), node.input(1), cotangents[0]);
-    return {with_static_shape_of(node.input(0), found[0]), with_static_shape_of(node.input(1), found[1])};
-  }
-  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    return {tangent_of(node.input(0), node.input(1), tangents[0], tangents[1])};
-  }
-  bool has_pushforward() const override { return true; }
-
- private:
-  std::string runtime_name() const override { return "expm_derivative"; }
-  const char* who() const override { return function_name; }
-};
-
-// The same of complex matrices, as pairs.
-class ComplexExpmDerivative final : public ComplexDecomposition {
- public:
-  std::string_view name() const override { return "ComplexExpmDerivative"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    Apply node = ComplexDecomposition::make_node(inputs);
+    Apply node = LapackOp::make_node(inputs);
     require_directions(node.input(1));
     return node;
   }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variables found = cotangents_of(of_pairs(node.input(0)), of_pairs(node.input(1)), of_pairs(cotangents[0]));
-    return {with_static_shape_of(node.input(0), as_pairs(found[0])),
-            with_static_shape_of(node.input(1), as_pairs(found[1]))};
+    return gradients(node, cotangents_of(numbers(node.input(0)), numbers(node.input(1)), numbers(cotangents[0])));
   }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    const auto numbers = [](const Variable& x) { return x.is_disconnected() ? x : of_pairs(x); };
-    const Variable found =
-        tangent_of(of_pairs(node.input(0)), of_pairs(node.input(1)), numbers(tangents[0]), numbers(tangents[1]));
-    return {found.is_disconnected() ? found : as_pairs(found)};
+    return {
+        stored(tangent_of(numbers(node.input(0)), numbers(node.input(1)), numbers(tangents[0]), numbers(tangents[1])))};
   }
   bool has_pushforward() const override { return true; }
   void emit_tensors(TensorLowering& to, const Apply& node) const override {
-    Variables blocks;
-    for (auto& each : matrices_in(node.input(1))) blocks.push_back(blocks_of_pairs(each));
-    to.express({pairs_of_blocks(by_blocks(blocks_of_pairs(node.input(0)), blocks))});
+    Variables directions = matrices_in(node.input(1));
+    if (!has_pairs) return to.express({by_blocks(node.input(0), directions)});
+    for (auto& each : directions) each = blocks_of_pairs(each);
+    to.express({pairs_of_blocks(by_blocks(blocks_of_pairs(node.input(0)), directions))});
   }
 
  private:
-  std::vector<std::string> inputs() const override { return {"nn2", "cnn2"}; }
-  std::vector<std::string> outputs() const override { return {"nn2"}; }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
-                   std::span<const Array> out) const override {
-    return with_float(dtype, [&]<class T>(T) {
-      return runtime::complex_expm_derivative<T>(n, in[1].shape(0), in[0].data_as<T>(), in[1].data_as<T>(),
-                                                 out[0].mutable_data_as<T>());
-    });
+  std::vector<std::string> inputs() const override { return {"mm", "pmm"}; }
+  std::vector<std::string> outputs() const override { return {"mm"}; }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<has_pairs>(
+        [&]<class N>(N) { return runtime::expm_derivative<N>(to.m, to.p, to.in<N>(0), to.in<N>(1), to.out<N>(0)); });
   }
-  std::string runtime_name() const override { return "complex_expm_derivative"; }
-  const char* who() const override { return function_name; }
+  std::string routine() const override { return "expm_derivative"; }
+  const char* who() const override { return "expm"; }
 };
 
 Variables adjoints_of(const Variables& matrices) {
@@ -180,16 +120,13 @@ std::vector<Sample> derivative_samples(const OpRef& op, bool of_pairs) {
   add(DType::Float32, 2, 1, false);
   return out;
 }
-std::vector<Sample> expm_derivative_samples() { return derivative_samples(make_ref<ExpmDerivative>(), false); }
-std::vector<Sample> complex_expm_derivative_samples() {
-  return derivative_samples(make_ref<ComplexExpmDerivative>(), true);
-}
-
-BITALE_REGISTER_OP(ExpmDerivative, "A derivative of the exponential of a matrix, along each of several directions.",
-                   expm_derivative_samples);
-BITALE_REGISTER_OP(ComplexExpmDerivative,
-                   "A derivative of the exponential of a complex matrix, as pairs, along each of several directions.",
-                   complex_expm_derivative_samples);
+const RegisterOp register_expm_derivative(
+    "ExpmDerivative", "A derivative of the exponential of a matrix, along each of several directions.",
+    [] { return derivative_samples(make_ref<ExpmDerivative<false>>(), false); }, make_op<ExpmDerivative<false>>);
+const RegisterOp register_complex_expm_derivative(
+    "ComplexExpmDerivative",
+    "A derivative of the exponential of a complex matrix, as pairs, along each of several directions.",
+    [] { return derivative_samples(make_ref<ExpmDerivative<true>>(), true); }, make_op<ExpmDerivative<true>>);
 
 }  // namespace
 
@@ -201,10 +138,8 @@ Variables matrices_in(const Variable& stacked) {
 }
 
 Variable expm_derivative(const Variable& a, const Variables& directions) {
-  const Variable all = stacked(directions);
-  if (!any_complex({a, all})) return (*make_ref<ExpmDerivative>())({a, all});
-  const Variable pairs[] = {as_pairs(a), as_pairs(all)};
-  return of_pairs((*make_ref<ComplexExpmDerivative>())(pairs));
+  const Variable matrices[] = {a, stacked(directions)};
+  return apply_lapack<ExpmDerivative>(matrices)[0];
 }
 
 Variables expm_cotangents(const Variable& a, const Variables& directions, const Variable& cotangent) {

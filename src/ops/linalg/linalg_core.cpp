@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/runtime/functions.hpp"
 #include "core/float_limits.hpp"
@@ -104,9 +105,9 @@ void DecompositionOp::check(std::int64_t status) const {
 }
 
 void DecompositionOp::require_ndim(const Variable& x, int ndim) const {
-  if (x.ndim() != ndim)
-    throw ShapeError(cat(who(), ": expected ", ndim == 2 ? "a matrix" : "a vector", ", got ", x.str(), " with ",
-                         x.ndim(), " dimensions"));
+  if (x.ndim() == ndim) return;
+  const std::string expected = ndim == 1 ? "a vector" : ndim == 2 ? "a matrix" : "matrices along a first dimension";
+  throw ShapeError(cat(who(), ": expected ", expected, ", got ", x.str(), " with ", x.ndim(), " dimensions"));
 }
 
 Variables DecompositionOp::matrices_of(std::span<const Variable> inputs, int count) const {
@@ -118,11 +119,6 @@ Variables DecompositionOp::matrices_of(std::span<const Variable> inputs, int cou
     require_ndim(out.back(), 2);
   }
   return out;
-}
-
-std::pair<Variable, std::int64_t> DecompositionOp::square_matrix_of(std::span<const Variable> inputs) const {
-  const Variable x = matrix_of(inputs);
-  return {x, square_length(who(), x)};
 }
 
 Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotangents, int output) {
@@ -147,6 +143,10 @@ Variable rounding_of(const Variable& values) {
 
 Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& unused,
                           const Variable& values) {
+  if (is_complex(numerator)) {
+    const auto part = [&](const Variable& each) { return over_differences(each, difference, unused, values); };
+    return complex(part(real(numerator)), part(imag(numerator)));
+  }
   const DType dtype = numerator.dtype();
   const Variable indices = arange(length_of(values, 0));
   const Variable same = eq(expand_dims(indices, 0), expand_dims(indices, 1));
@@ -162,7 +162,9 @@ Variable reciprocal_of_used(const Variable& values, const Variable& unused) {
                  reciprocal(switch_(vanishes, constant_of_float(1, values.dtype()), values)));
 }
 
-Variable zero_columns(const Variable& x) { return eq(sum(abs(x), Axes{{0}}), constant_of_float(0, x.dtype())); }
+Variable zero_columns(const Variable& x) {
+  return eq(sum(abs(x), Axes{{0}}), constant_of_float(0, component_dtype(x.dtype())));
+}
 
 const Variable& require_matrices(const char* who, const Operand& x) {
   if (x.ndim() < 2)

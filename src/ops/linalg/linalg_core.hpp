@@ -33,6 +33,7 @@ class MatrixOp : public Op, public OwnError, public StatesStructure {
   virtual const char* who() const = 0;  // the function's name, for errors
   // ShapeErrors for lengths that differ though signature() gives them one name (core_lengths.hpp).
   void check_lengths(std::span<const Array> inputs) const { bitale::check_lengths(who(), signature(), inputs); }
+  void check_lengths(std::span<const Variable> inputs) const { bitale::check_lengths(who(), signature(), inputs); }
   void check_lengths(TensorLowering& to) const { bitale::check_lengths(who(), signature(), to); }
   void require_lengths(Lowering& to) const { bitale::require_lengths(who(), signature(), to); }
 };
@@ -52,10 +53,6 @@ class DecompositionOp : public MatrixOp {
   void require_ndim(const Variable& x, int ndim) const;
   // The inputs in their common dtype, each a matrix. ShapeError for another number of dimensions.
   Variables matrices_of(std::span<const Variable> inputs, int count) const;
-  // The only input.
-  Variable matrix_of(std::span<const Variable> inputs) const { return matrices_of(inputs, 1)[0]; }
-  // The only input, which must be square, and its length as far as it is known. ShapeError if it is not square.
-  std::pair<Variable, std::int64_t> square_matrix_of(std::span<const Variable> inputs) const;
 };
 
 // Calls the function with a value of the C++ type of a float dtype.

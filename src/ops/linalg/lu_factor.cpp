@@ -8,9 +8,7 @@
 #include "bitale/runtime/functions.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -50,78 +48,55 @@ runtime::RuntimeFunction pivots_row() {
 
 const runtime::RegisterFunctions pivot_functions{pivots_row()};
 
-class LUFactor final : public DecompositionOp, public EmitsTensors {
+template <bool has_pairs>
+class LUFactor final : public LapackOp {
  public:
-  std::string_view name() const override { return "LUFactor"; }
-  std::string signature() const override { return "(m,n)->(m,n),(k)"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const Variable x = matrix_of(inputs);
-    const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = min_length(m, n);
-    return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {m, n}), tensor_type(DType::Int32, Dims{k})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
-    return {inputs[0], {lengths::min(inputs[0][0], inputs[0][1])}};
-  }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const Array a = in[0].contiguous();
-    const std::int64_t m = a.shape(0), n = a.shape(1);
-    out[0] = Array::empty(a.dtype(), {m, n});
-    out[1] = Array::empty(DType::Int32, {std::min(m, n)});
-    with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::lu_factor<T>(m, n, a.data_as<T>(), out[0].mutable_data_as<T>(),
-                                  out[1].mutable_data_as<std::int32_t>()));
-    });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    call_runtime(to, node, {to.shape_in(0)[0], to.shape_in(0)[1], InputData{0}, OutputData{0}, OutputData{1}});
-    return true;
-  }
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    require_lapack(to);
-    const TensorLU made = lu_of(to.builder(), to.in(0));
-    to.out(0, made.factors);
-    to.out(1, made.pivots);
-  }
+  LUFactor() : LapackOp(has_pairs) {}
+  std::string_view name() const override { return has_pairs ? "ComplexLUFactor" : "LUFactor"; }
 
   // With L and U extended to square matrices by ones on their diagonals, P^T dA = L (tril(F, -1) + triu(F)) U for F =
   // L^-1 P^T dA U^-1, so that dL = L tril(F, -1) and dU = triu(F) U.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable factors = node.output(0), &g = cotangents[0];
+    const Variable factors = numbers(node.output(0)), g = numbers(cotangents[0]);
     const Variable rows = length_of(factors, 0), columns = length_of(factors, 1), k = lengths::min(rows, columns);
+    const DType dtype = factors.dtype();
     const Slice stretch{.start = {}, .stop = Operand(k), .step = {}};
-    const auto unit = [&](const Variable& n) { return eye(n, {}, 0, factors.dtype()); };
     const Variable left = subtensor(factors, {Slice{}, stretch}), above = subtensor(factors, {stretch});
     const Variable of_left = tril(subtensor(g, {Slice{}, stretch}), -1), of_above = triu(subtensor(g, {stretch}));
-    const Variable lower =
-        set_subtensor(unit(rows), {Slice{}, stretch}, add(tril(left, -1), first_columns(rows, k, factors.dtype())));
-    const Variable upper = set_subtensor(unit(columns), {stretch}, triu(above));
+    const Variable lower = set_subtensor(eye(rows, {}, 0, dtype), {Slice{}, stretch},
+                                         add(tril(left, -1), eye(rows, Operand(k), 0, dtype)));
+    const Variable upper = set_subtensor(eye(columns, {}, 0, dtype), {stretch}, triu(above));
     // dL = (L F_-)[:, :k] and dU = (F_+ U)[:k], F being [rows, columns]
-    const Variable to_left =
-        set_subtensor(zeros({rows, columns}, factors.dtype()), {Slice{}, stretch}, dot(t(lower), of_left));
-    const Variable to_above =
-        set_subtensor(zeros({rows, columns}, factors.dtype()), {stretch}, dot(of_above, t(upper)));
+    const Variable none = zeros({rows, columns}, dtype);
+    const Variable to_left = set_subtensor(none, {Slice{}, stretch}, dot(adjoint(lower), of_left));
+    const Variable to_above = set_subtensor(none, {stretch}, dot(of_above, adjoint(upper)));
     const Variable of_f = add(tril(to_left, -1), triu(to_above));
-    const Variable half = solve_triangular(lower, of_f, {.lower = true, .trans = true, .unit_diagonal = true});
-    const Variable permuted = t(solve_triangular(upper, t(half), {.lower = false}));
-    const Variable order = pivot_to_permutation(all_pivots(node));
-    return {with_static_shape_of(node.input(0), take(permuted, order, 0))};
+    const Variable half = solve_triangular(conj(lower), of_f, {.lower = true, .trans = true, .unit_diagonal = true});
+    const Variable permuted = adjoint(solve_triangular(upper, adjoint(half), {.lower = false}));
+    return gradients(node, {take(permuted, pivot_to_permutation(all_pivots(node)), 0)});
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true, false}}; }
 
  private:
-  std::string runtime_name() const override { return "lu_factor"; }
-  const char* who() const override { return "lu_factor"; }
-  static Variable first_columns(const Variable& rows, const Variable& k, DType dtype) {
-    return eye(rows, Operand(k), 0, dtype);
-  }
   // One pivot per row: rows beyond the last column are not exchanged.
   static Variable all_pivots(const Apply& node) {
     const Variable pivots = node.output(1), rest = arange(length_of(pivots, 0), length_of(node.output(0), 0), 1);
     return concatenate({pivots, cast(rest, DType::Int32)}, 0);
   }
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    require_lapack(to);
+    const auto [factors, pivots] = lu_of(to.builder(), in[0]);
+    return {factors, pivots};
+  }
+  std::vector<std::string> inputs() const override { return {"mn"}; }
+  std::vector<std::string> outputs() const override { return {"mn", "ki"}; }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<has_pairs>([&]<class N>(N) {
+      return runtime::lu_factor<N>(to.m, to.n, to.in<N>(0), to.out<N>(0), to.out<std::int32_t>(1));
+    });
+  }
+  const char* who() const override { return "lu_factor"; }
 };
 
 class PivotToPermutations final : public MatrixOp, public EmitsTensors {
@@ -171,7 +146,8 @@ std::vector<Sample> lu_samples() {
     for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k)
       a.mutable_data_as<double>()[(k + 1) % shape[0] * shape[1] + k] += 9;
     const Variable x[] = {sample_input(dtype, type, "x")};
-    out.push_back({make_ref<LUFactor>()->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
+    out.push_back(
+        {make_ref<LUFactor<false>>()->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };
   add(DType::Float64, {any, any}, {3, 3});
   add(DType::Float64, {4, 4}, {4, 4});
@@ -195,18 +171,23 @@ std::vector<Sample> pivot_samples() {
   return out;
 }
 
-BITALE_REGISTER_OP(LUFactor, "The LU factors of a matrix in one, and the rows that were exchanged.", lu_samples);
+std::vector<Sample> complex_lu_samples() {
+  return decomposition_samples(make_ref<LUFactor<true>>(), {{3, 3}, {4, 2}, {2, 4}, {18, 17}, {0, 2}}, true);
+}
+
+const RegisterOp register_lu("LUFactor", "The LU factors of a matrix in one, and the rows that were exchanged.",
+                             lu_samples, make_op<LUFactor<false>>);
+const RegisterOp register_complex_lu(
+    "ComplexLUFactor", "The LU factors of a complex matrix in one, as pairs, and the rows that were exchanged.",
+    complex_lu_samples, make_op<LUFactor<true>>);
 BITALE_REGISTER_OP(PivotToPermutations, "The permutation of rows that the pivots of LU factors make.", pivot_samples);
 
 }  // namespace
 
 LUFactors lu_factor(const Operand& a) {
   const LocationScope here(a.where);
-  const Variable inputs[] = {require_matrices("lu_factor", a)};
-  if (is_complex(inputs[0])) return complex_lu_factor(inputs[0]);
-  const auto op = make_ref<LUFactor>();
-  const Apply node = blockwise(op, op->signature(), inputs);
-  return {node.output(0), node.output(1)};
+  const Variables out = apply_lapack<LUFactor>(require_matrices("lu_factor", a));
+  return {out[0], out[1]};
 }
 
 Variable pivot_to_permutation(const Operand& pivots, const PermutationOptions& options) {

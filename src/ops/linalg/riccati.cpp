@@ -1,20 +1,15 @@
-// Riccati's equations, discrete and continuous, of real and of complex matrices. The ops of complex matrices are on
-// pairs of real numbers.
+// Riccati's equations, discrete and continuous.
 #include "runtime/riccati.hpp"
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 
 namespace bitale {
 
 namespace {
-
-constexpr const char* not_for_xla = "XLA's LAPACK does not sort the eigenvalues of a Schur form";
 
 Variable hermitian_part(const Variable& x) {
   const Variable half = mul(x, cast(Operand(0.5), component_dtype(x.dtype())));
@@ -50,107 +45,50 @@ Variables continuous_cotangents(std::span<const Variable> in, const Variable& x,
 }
 
 // A, B, Q and R of both equations.
-class RiccatiOp : public DecompositionOp, public EmitsTensors {
+template <bool has_pairs>
+class RiccatiOp : public LapackOp {
  public:
-  void emit_tensors(TensorLowering& to, const Apply&) const override { to.refuse(not_for_xla); }
-  std::string signature() const override { return "(n,n),(n,m),(n,n),(m,m)->(n,n)"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const Variables own = matrices_of(inputs, 4);
-    std::int64_t n = common_length(square_length(who(), own[0]), square_length(who(), own[2]), 0, who());
-    n = common_length(n, own[1].static_shape()[0], 0, who());
-    (void)common_length(own[1].static_shape()[1], square_length(who(), own[3]), 1, who());
-    return Apply(OpRef(this), own, {tensor_type(own[0].dtype(), {n, n})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous(), r = in[3].contiguous();
-    const std::int64_t n = a.shape(0), m = r.shape(0);
-    out[0] = Array::empty(a.dtype(), {n, n});
-    with_float(a.dtype(), [&]<class T>(T) {
-      const auto solve = is_discrete() ? runtime::solve_discrete_are<T> : runtime::solve_continuous_are<T>;
-      check(solve(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(), out[0].mutable_data_as<T>()));
-    });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1);
-    require_lengths(to);
-    call_runtime(to, node, {a[0], b[1], InputData{0}, InputData{1}, InputData{2}, InputData{3}, OutputData{0}});
-    return true;
-  }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
+    Variables in;
+    for (auto& each : node.inputs()) in.push_back(numbers(each));
     const auto find = is_discrete() ? discrete_cotangents : continuous_cotangents;
-    Variables out = find(node.inputs(), node.output(), cotangents[0]);
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = with_static_shape_of(node.input(int(k)), out[k]);
-    return out;
+    return gradients(node, find(in, numbers(node.output()), numbers(cotangents[0])));
   }
+
+ protected:
+  RiccatiOp() : LapackOp(has_pairs) {}
 
  private:
   virtual bool is_discrete() const = 0;
-  std::string runtime_name() const override { return who(); }
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues&) const override {
+    to.refuse("XLA's LAPACK does not sort the eigenvalues of a Schur form");
+    return {};
+  }
+  std::vector<std::string> inputs() const override { return {"nn", "np", "nn", "pp"}; }
+  std::vector<std::string> outputs() const override { return {"nn"}; }
+  std::int64_t run(const LapackOp::Call& to) const override {
+    return to.with_numbers<has_pairs>([&]<class N>(N) {
+      const auto solve = is_discrete() ? runtime::solve_discrete_are<N> : runtime::solve_continuous_are<N>;
+      return solve(to.n, to.p, to.in<N>(0), to.in<N>(1), to.in<N>(2), to.in<N>(3), to.out<N>(0));
+    });
+  }
 };
 
-class SolveDiscreteARE final : public RiccatiOp {
+template <bool has_pairs>
+class SolveDiscreteARE final : public RiccatiOp<has_pairs> {
  public:
-  std::string_view name() const override { return "SolveDiscreteARE"; }
+  std::string_view name() const override { return has_pairs ? "ComplexSolveDiscreteARE" : "SolveDiscreteARE"; }
 
  private:
   bool is_discrete() const override { return true; }
   const char* who() const override { return "solve_discrete_are"; }
 };
 
-class SolveContinuousARE final : public RiccatiOp {
+template <bool has_pairs>
+class SolveContinuousARE final : public RiccatiOp<has_pairs> {
  public:
-  std::string_view name() const override { return "SolveContinuousARE"; }
-
- private:
-  bool is_discrete() const override { return false; }
-  const char* who() const override { return "solve_continuous_are"; }
-};
-
-class ComplexRiccatiOp : public ComplexDecomposition {
- public:
-  void emit_tensors(TensorLowering& to, const Apply&) const override { to.refuse(not_for_xla); }
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    Variables numbers, out;
-    for (auto& each : node.inputs()) numbers.push_back(of_pairs(each));
-    const auto find = is_discrete() ? discrete_cotangents : continuous_cotangents;
-    for (auto& each : find(numbers, of_pairs(node.output()), of_pairs(cotangents[0])))
-      out.push_back(with_static_shape_of(node.input(int(out.size())), as_pairs(each)));
-    return out;
-  }
-
- private:
-  virtual bool is_discrete() const = 0;
-  std::vector<std::string> inputs() const override { return {"nn2", "nc2", "nn2", "cc2"}; }
-  std::vector<std::string> outputs() const override { return {"nn2"}; }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
-                   std::span<const Array> out) const override {
-    return with_float(dtype, [&]<class T>(T) {
-      const auto solve =
-          is_discrete() ? runtime::complex_solve_discrete_are<T> : runtime::complex_solve_continuous_are<T>;
-      return solve(n, in[1].shape(1), in[0].data_as<T>(), in[1].data_as<T>(), in[2].data_as<T>(), in[3].data_as<T>(),
-                   out[0].mutable_data_as<T>());
-    });
-  }
-  std::string runtime_name() const override { return cat("complex_", who()); }
-};
-
-class ComplexSolveDiscreteARE final : public ComplexRiccatiOp {
- public:
-  std::string_view name() const override { return "ComplexSolveDiscreteARE"; }
-
- private:
-  bool is_discrete() const override { return true; }
-  const char* who() const override { return "solve_discrete_are"; }
-};
-
-class ComplexSolveContinuousARE final : public ComplexRiccatiOp {
- public:
-  std::string_view name() const override { return "ComplexSolveContinuousARE"; }
+  std::string_view name() const override { return has_pairs ? "ComplexSolveContinuousARE" : "SolveContinuousARE"; }
 
  private:
   bool is_discrete() const override { return false; }
@@ -199,35 +137,37 @@ std::vector<Sample> riccati_samples() {
   return out;
 }
 
-BITALE_REGISTER_OP(SolveDiscreteARE,
-                   "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
-                   (riccati_samples<SolveDiscreteARE, false>));
-BITALE_REGISTER_OP(
-    SolveContinuousARE,
+const RegisterOp register_discrete("SolveDiscreteARE",
+                                   "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
+                                   riccati_samples<SolveDiscreteARE<false>, false>, make_op<SolveDiscreteARE<false>>);
+const RegisterOp register_continuous(
+    "SolveContinuousARE",
     "The stabilising solution of the continuous algebraic Riccati equation, by the Hamiltonian's Schur form.",
-    (riccati_samples<SolveContinuousARE, false>));
-BITALE_REGISTER_OP(ComplexSolveDiscreteARE, "The same of the discrete equation of complex matrices, as pairs.",
-                   (riccati_samples<ComplexSolveDiscreteARE, true>));
-BITALE_REGISTER_OP(ComplexSolveContinuousARE, "The same of the continuous equation of complex matrices, as pairs.",
-                   (riccati_samples<ComplexSolveContinuousARE, true>));
+    riccati_samples<SolveContinuousARE<false>, false>, make_op<SolveContinuousARE<false>>);
+const RegisterOp register_complex_discrete("ComplexSolveDiscreteARE",
+                                           "The same of the discrete equation of complex matrices, as pairs.",
+                                           riccati_samples<SolveDiscreteARE<true>, true>,
+                                           make_op<SolveDiscreteARE<true>>);
+const RegisterOp register_complex_continuous("ComplexSolveContinuousARE",
+                                             "The same of the continuous equation of complex matrices, as pairs.",
+                                             riccati_samples<SolveContinuousARE<true>, true>,
+                                             make_op<SolveContinuousARE<true>>);
 
-template <class Real, class Complex>
+template <template <bool> class Kind>
 Variable solve_riccati(const char* who, const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
   const LocationScope here(a.where);
   const Variable inputs[] = {require_matrices(who, a), require_matrices(who, b), require_matrices(who, q),
                              require_matrices(who, r)};
-  if (any_complex({a.variable, b.variable, q.variable, r.variable}))
-    return of_pairs(apply_pairs(make_ref<Complex>(), inputs).output());
-  return apply_matrices(make_ref<Real>(), inputs);
+  return apply_lapack<Kind>(inputs)[0];
 }
 
 }  // namespace
 
 Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
-  return solve_riccati<SolveDiscreteARE, ComplexSolveDiscreteARE>("solve_discrete_are", a, b, q, r);
+  return solve_riccati<SolveDiscreteARE>("solve_discrete_are", a, b, q, r);
 }
 Variable solve_continuous_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
-  return solve_riccati<SolveContinuousARE, ComplexSolveContinuousARE>("solve_continuous_are", a, b, q, r);
+  return solve_riccati<SolveContinuousARE>("solve_continuous_are", a, b, q, r);
 }
 
 }  // namespace bitale

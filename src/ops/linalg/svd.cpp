@@ -1,14 +1,11 @@
 // Singular value decompositions.
 #include <algorithm>
-#include <cmath>
 
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/decompositions.hpp"
 
@@ -16,74 +13,24 @@ namespace bitale {
 
 namespace {
 
-class SVD final : public DecompositionOp, public EmitsTensors {
+template <bool has_pairs>
+class SVD final : public LapackOp {
  public:
-  SVD(bool full_matrices, bool compute_uv) : full_matrices(full_matrices), compute_uv(compute_uv) {}
+  SVD(bool full_matrices, bool compute_uv)
+      : LapackOp(has_pairs), full_matrices(full_matrices), compute_uv(compute_uv) {}
   bool full_matrices, compute_uv;
   static constexpr auto fields =
       attribute_list(attribute("full_matrices", &SVD::full_matrices), attribute("compute_uv", &SVD::compute_uv));
 
-  std::string_view name() const override { return "SVD"; }
+  std::string_view name() const override { return has_pairs ? "ComplexSVD" : "SVD"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override {
-    if (!compute_uv) return "(m,n)->(k)";
-    return full_matrices ? "(m,n)->(m,m),(k),(n,n)" : "(m,n)->(m,k),(k),(k,n)";
-  }
 
   Structure structure(const Apply&, int output, InputStructures&) const override {
-    return compute_uv && full_matrices && output != 1 ? Structure{Fact::Orthogonal} : Structure();
+    return !has_pairs && compute_uv && full_matrices && output != 1 ? Structure{Fact::Orthogonal} : Structure();
   }
 
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const Variable x = matrix_of(inputs);
-    const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = min_length(m, n);
-    const auto type = [&](Dims shape) { return Type(tensor_type(x.dtype(), std::move(shape))); };
-    if (!compute_uv) return Apply(OpRef(this), {x}, {type({k})});
-    if (full_matrices) return Apply(OpRef(this), {x}, {type({m, m}), type({k}), type({n, n})});
-    return Apply(OpRef(this), {x}, {type({m, k}), type({k}), type({k, n})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
-    const Variable m = inputs[0][0], n = inputs[0][1], k = lengths::min(m, n);
-    if (!compute_uv) return {{k}};
-    if (full_matrices) return {{m, m}, {k}, {n, n}};
-    return {{m, k}, {k}, {k, n}};
-  }
-
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const Array a = in[0].contiguous();
-    const std::int64_t m = a.shape(0), n = a.shape(1), k = std::min(m, n);
-    const DType dtype = a.dtype();
-    with_float(dtype, [&]<class T>(T) {
-      const T* x = a.template data_as<T>();
-      if (!compute_uv) {
-        out[0] = Array::empty(dtype, {k});
-        return check(runtime::svdvals<T>(m, n, x, out[0].mutable_data_as<T>()));
-      }
-      out[0] = Array::empty(dtype, {m, full_matrices ? m : k});
-      out[1] = Array::empty(dtype, {k});
-      out[2] = Array::empty(dtype, {full_matrices ? n : k, n});
-      check(runtime::svd<T>(m, n, full_matrices, x, out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
-                            out[2].mutable_data_as<T>()));
-    });
-  }
-
-  bool emit(Lowering& to, const Apply& node) const override {
-    const Expr m = to.shape_in(0)[0], n = to.shape_in(0)[1];
-    if (compute_uv)
-      call_runtime(to, node,
-                   {m, n, to.pool().integer(full_matrices), InputData{0}, OutputData{0}, OutputData{1}, OutputData{2}});
-    else
-      call_runtime(to, node, {m, n, InputData{0}, OutputData{0}});
-    return true;
-  }
-
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    const TensorValues out = svd_of(to, to.in(0), full_matrices, compute_uv, failure());
-    for (int k = 0; k < int(out.size()); ++k) to.out(k, out[std::size_t(k)]);
-  }
-
-  // Townsend 2016, "Differentiating the singular value decomposition".
+  // Townsend 2016, "Differentiating the singular value decomposition"; for complex matrices Wan and Zhang 2019,
+  // arXiv:1909.02659.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     const Variable x = node.input(0);
     const bool has_u = compute_uv && !cotangents[0].is_disconnected();
@@ -94,46 +41,68 @@ class SVD final : public DecompositionOp, public EmitsTensors {
     const bool is_square = shape[0] != unknown_length && shape[0] == shape[1];
     if (full_matrices && !is_square && (has_u || has_v))
       return {undefined_gradient(
-          "svd: with full_matrices, U and Vt of a matrix that is not known to be square have no derivative: their last "
+          "svd: with full_matrices, U and Vh of a matrix that is not known to be square have no derivative: their last "
           "vectors are any basis of what is left. Without full_matrices they have one")};
-    Variable u, s, vt;
-    if (compute_uv && (!full_matrices || is_square)) {
-      u = node.output(0), s = node.output(1), vt = node.output(2);
-    } else {
-      const Variable inputs[] = {x};
-      const Apply thin = make_ref<SVD>(false, true)->make_node(inputs);
-      u = thin.output(0), s = thin.output(1), vt = thin.output(2);
-    }
+    const bool has_factors = compute_uv && (!full_matrices || is_square);
+    const Variable inputs[] = {x};
+    const Apply thin = has_factors ? node : make_ref<SVD>(false, true)->make_node(inputs);
+    const Variable u = numbers(thin.output(0)), s = thin.output(1), vh = numbers(thin.output(2));
     Variable out;
     const auto plus = [&](const Variable& term) { out = out.defined() ? add(out, term) : term; };
-    if (!of_s.is_disconnected()) plus(dot(mul(u, expand_dims(of_s, 0)), vt));
-    // Townsend's (a s_j + b s_i) / (s_j^2 - s_i^2), with the skew parts a of U^T g_U and b of V^T g_V, in partial
+    if (!of_s.is_disconnected()) plus(dot(mul(u, expand_dims(of_s, 0)), vh));
+    // Townsend's (a s_j + b s_i) / (s_j^2 - s_i^2), with the skew parts a of U^H g_U and b of V^H g_V, in partial
     // fractions, which lose no precision where values are close.
-    const auto skew = [](const Variable& product) { return sub(product, t(product)); };
     Variable sums, differences, unused;
     if (has_u) {
-      const Variable &g = cotangents[0], product = dot(t(u), g);
-      sums = differences = skew(product), unused = zero_columns(g);
-      if (!is_square) plus(dot(mul(sub(g, dot(u, product)), expand_dims(reciprocal_of_used(s, unused), 0)), vt));
+      const Variable g = numbers(cotangents[0]), product = dot(adjoint(u), g);
+      sums = differences = skew_part(product), unused = zero_columns(g);
+      if (!is_square) plus(dot(mul(sub(g, dot(u, product)), expand_dims(reciprocal_of_used(s, unused), 0)), vh));
     }
     if (has_v) {
-      const Variable g = t(cotangents[2]), product = dot(vt, g), own = skew(product), own_unused = zero_columns(g);
+      const Variable g = adjoint(numbers(cotangents[2])), product = dot(vh, g), own = skew_part(product);
+      const Variable own_unused = zero_columns(g);
       sums = has_u ? add(sums, own) : own, differences = has_u ? sub(differences, own) : neg(own);
       unused = has_u ? and_(unused, own_unused) : own_unused;
       if (!is_square)
-        plus(dot(mul(u, expand_dims(reciprocal_of_used(s, own_unused), 0)), t(sub(g, dot(t(vt), product)))));
+        plus(
+            dot(mul(u, expand_dims(reciprocal_of_used(s, own_unused), 0)), adjoint(sub(g, dot(adjoint(vh), product)))));
     }
     if (has_u || has_v) {
-      const Variable row = expand_dims(s, 0), column = expand_dims(s, 1);
-      const Variable inner = add(over_differences(sums, sub(row, column), unused, s),
-                                 over_differences(differences, add(row, column), unused, s));
-      plus(dot(dot(u, mul(inner, cast(Operand(0.5), s.dtype()))), vt));
+      const Variable row = expand_dims(s, 0), column = expand_dims(s, 1), half = cast(Operand(0.5), s.dtype());
+      Variable inner = add(over_differences(sums, sub(row, column), unused, s),
+                           over_differences(differences, add(row, column), unused, s));
+      if (has_pairs) {
+        // The imaginary parts of the diagonals of U^H g_U and V^H g_V, which are opposite for a loss that does not
+        // depend on the vectors' phases.
+        const Variable phases = mul(mul(diagonal(imag(differences)), reciprocal_of_used(s, unused)), half);
+        inner = add(inner, diag(complex(zeros_like(phases), phases)));
+      }
+      plus(dot(dot(u, mul(inner, half)), vh));
     }
-    return {with_static_shape_of(x, out)};
+    return gradients(node, {out});
   }
 
  private:
-  std::string runtime_name() const override { return compute_uv ? "svd" : "svdvals"; }
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return svd_of(to, in[0], full_matrices, compute_uv, failure());
+  }
+  std::vector<std::string> inputs() const override { return {"mn"}; }
+  std::vector<std::string> outputs() const override {
+    if (!compute_uv) return {"kr"};
+    if (full_matrices) return {"mm", "kr", "nn"};
+    return {"mk", "kr", "kn"};
+  }
+  std::vector<std::int64_t> flags() const override {
+    return compute_uv ? std::vector<std::int64_t>{full_matrices} : std::vector<std::int64_t>{};
+  }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<has_pairs>([&]<class N>(N) {
+      using Part = runtime::PartOf<N>;
+      if (!compute_uv) return runtime::svdvals<N>(to.m, to.n, to.in<N>(0), to.out<Part>(0));
+      return runtime::svd<N>(to.m, to.n, full_matrices, to.in<N>(0), to.out<N>(0), to.out<Part>(1), to.out<N>(2));
+    });
+  }
+  std::string routine() const override { return compute_uv ? "svd" : "svdvals"; }
   const char* who() const override { return "svd"; }
 };
 
@@ -145,7 +114,8 @@ std::vector<Sample> svd_samples() {
     for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k)
       a.mutable_data_as<double>()[k * shape[1] + k] += 3.0 * double(k + 1);
     const Variable x[] = {sample_input(dtype, type, "x")};
-    out.push_back({make_ref<SVD>(full, uv)->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
+    out.push_back(
+        {make_ref<SVD<false>>(full, uv)->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
   };
   for (const bool uv : {true, false}) {
     add(DType::Float64, {any, any}, {3, 3}, false, uv);
@@ -161,24 +131,30 @@ std::vector<Sample> svd_samples() {
   return out;
 }
 
-BITALE_REGISTER_OP(SVD, "The singular value decomposition of a matrix.", svd_samples);
+std::vector<Sample> complex_svd_samples() {
+  std::vector<Sample> out;
+  const std::vector<Dims> shapes{{3, 3}, {4, 2}, {2, 4}, {0, 3}};
+  for (const bool full : {false, true})
+    for (const bool uv : {true, false})
+      for (auto& sample : decomposition_samples(make_ref<SVD<true>>(full, uv), shapes, !uv)) out.push_back(sample);
+  return out;
+}
+
+const RegisterOp register_svd("SVD", "The singular value decomposition of a matrix.", svd_samples, make_op<SVD<false>>);
+const RegisterOp register_complex_svd("ComplexSVD", "The singular value decomposition of a complex matrix, as pairs.",
+                                      complex_svd_samples, make_op<SVD<true>>);
 
 }  // namespace
 
 SingularValues svd(const Operand& x, const SvdOptions& options) {
   const LocationScope here(x.where);
-  const Variable inputs[] = {require_matrices("svd", x)};
-  if (is_complex(inputs[0])) return complex_svd(inputs[0], options.full_matrices);
-  const auto op = make_ref<SVD>(options.full_matrices, true);
-  const Apply node = blockwise(op, op->signature(), inputs);
-  return {node.output(0), node.output(1), node.output(2)};
+  const Variables out = apply_lapack<SVD>(require_matrices("svd", x), options.full_matrices, true);
+  return {out[0], out[1], out[2]};
 }
 
 Variable svdvals(const Operand& x) {
   const LocationScope here(x.where);
-  const Variable inputs[] = {require_matrices("svd", x)};
-  if (is_complex(inputs[0])) return complex_svdvals(inputs[0]);
-  return apply_matrices(make_ref<SVD>(false, false), inputs);
+  return apply_lapack<SVD>(require_matrices("svd", x), false, false)[0];
 }
 
 }  // namespace bitale

@@ -4,7 +4,8 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/decomposition.hpp"
+#include "ops/complex/matrices.hpp"
+#include "ops/complex/pairs.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -304,17 +305,10 @@ Variables tridiagonal_lu_factor(const Operand& lower, const Operand& d, const Op
     if (each.ndim() < 1) throw ShapeError("tridiagonal_lu_factor: expected three diagonals, or batches of them");
   const bool has_pairs = any_complex({lower.variable, d.variable, upper.variable});
   const auto op = make_ref<LUFactorTridiagonal>(has_pairs);
-  Variables out;
-  if (!has_pairs) {
-    const Apply node = blockwise(op, op->signature(), diagonals);
-    for (int i = 0; i < 5; ++i) out.push_back(node.output(i));
-    return out;
-  }
-  DType dtype = diagonals[0].dtype();
-  for (const auto& each : diagonals) dtype = promote(dtype, each.dtype());
-  const Variable own[] = {cast(diagonals[0], dtype), cast(diagonals[1], dtype), cast(diagonals[2], dtype)};
-  const Apply node = apply_pairs(op, own);
-  for (int i = 0; i < 5; ++i) out.push_back(i == 4 ? node.output(4) : of_pairs(node.output(i)));
+  Variables inputs, out;
+  for (const auto& each : diagonals) inputs.push_back(has_pairs ? as_pairs(each) : each);
+  const Apply node = blockwise(op, op->signature(), inputs);
+  for (int i = 0; i < 5; ++i) out.push_back(has_pairs && i != 4 ? of_pairs(node.output(i)) : node.output(i));
   return out;
 }
 
