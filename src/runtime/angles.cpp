@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "bitale/runtime/functions.hpp"
+#include "runtime/narrowed.hpp"
 
 namespace bitale::runtime {
 
@@ -84,9 +85,9 @@ const RegisterFunctions angle_functions{
     same_as_in_c(runtime_function("bt_sin_huge", bt_sin_huge, "x"), "sin"),
     same_as_in_c(runtime_function("bt_cos_huge", bt_cos_huge, "x"), "cos"),
     same_as_in_c(runtime_function("bt_tan_huge", bt_tan_huge, "x"), "tan"),
-    same_as_in_c(runtime_function("bt_sin_hugef", bt_sin_hugef, "x"), "", "bt_sin_huge"),
-    same_as_in_c(runtime_function("bt_cos_hugef", bt_cos_hugef, "x"), "", "bt_cos_huge"),
-    same_as_in_c(runtime_function("bt_tan_hugef", bt_tan_hugef, "x"), "", "bt_tan_huge"),
+    same_as_in_c(BITALE_NARROWED_ROW(bt_sin_huge, "x"), "", "bt_sin_huge"),
+    same_as_in_c(BITALE_NARROWED_ROW(bt_cos_huge, "x"), "", "bt_cos_huge"),
+    same_as_in_c(BITALE_NARROWED_ROW(bt_tan_huge, "x"), "", "bt_tan_huge"),
 };
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
@@ -114,9 +115,5 @@ double bt_tan_huge(double x) {
   const double tangent = std::tan(angle.high), value = tangent + angle.low * (1 + tangent * tangent);
   return angle.quadrant & 1 ? -1 / value : value;
 }
-
-float bt_sin_hugef(float x) { return float(bt_sin_huge(double(x))); }
-float bt_cos_hugef(float x) { return float(bt_cos_huge(double(x))); }
-float bt_tan_hugef(float x) { return float(bt_tan_huge(double(x))); }
 
 }  // extern "C"

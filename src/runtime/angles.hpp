@@ -6,7 +6,4 @@ extern "C" {
 double bt_sin_huge(double x);
 double bt_cos_huge(double x);
 double bt_tan_huge(double x);
-float bt_sin_hugef(float x);
-float bt_cos_hugef(float x);
-float bt_tan_hugef(float x);
 }

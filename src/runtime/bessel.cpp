@@ -13,6 +13,7 @@
 #include "bitale/runtime/functions.hpp"
 #include "core/limits.hpp"
 #include "runtime/boost_math.hpp"
+#include "runtime/narrowed.hpp"
 #include "runtime/special.hpp"
 
 namespace bitale::runtime {
@@ -254,51 +255,24 @@ double bt_ndtri_exp(double y) {
   return x;
 }
 
-float bt_i0f(float x) { return float(bt_i0(x)); }
-float bt_i1f(float x) { return float(bt_i1(x)); }
-float bt_j0f(float x) { return float(bt_j0(x)); }
-float bt_j1f(float x) { return float(bt_j1(x)); }
-float bt_jvf(float order, float x) { return float(bt_jv(order, x)); }
-float bt_ivef(float order, float x) { return float(bt_ive(order, x)); }
-float bt_kvef(float order, float x) { return float(bt_kve(order, x)); }
-float bt_ivf(float order, float x) { return float(bt_iv(order, x)); }
-float bt_kvf(float order, float x) { return float(bt_kv(order, x)); }
-float bt_ive_derivativef(float order, float x) { return float(bt_ive_derivative(order, x)); }
-float bt_kve_derivativef(float order, float x) { return float(bt_kve_derivative(order, x)); }
-float bt_owens_tf(float h, float a) { return float(bt_owens_t(h, a)); }
-float bt_ndtri_expf(float y) { return float(bt_ndtri_exp(y)); }
-
 }  // extern "C"
 
 namespace {
 
 const RegisterFunctions bessel_functions{
-    runtime_function("bt_i0", bt_i0, "x"),
-    runtime_function("bt_i0f", bt_i0f, "x"),
-    runtime_function("bt_i1", bt_i1, "x"),
-    runtime_function("bt_i1f", bt_i1f, "x"),
-    runtime_function("bt_j0", bt_j0, "x"),
-    runtime_function("bt_j0f", bt_j0f, "x"),
-    runtime_function("bt_j1", bt_j1, "x"),
-    runtime_function("bt_j1f", bt_j1f, "x"),
-    runtime_function("bt_jv", bt_jv, "order x"),
-    runtime_function("bt_jvf", bt_jvf, "order x"),
-    runtime_function("bt_ive", bt_ive, "order x"),
-    runtime_function("bt_ivef", bt_ivef, "order x"),
-    runtime_function("bt_kve", bt_kve, "order x"),
-    runtime_function("bt_kvef", bt_kvef, "order x"),
-    runtime_function("bt_iv", bt_iv, "order x"),
-    runtime_function("bt_ivf", bt_ivf, "order x"),
-    runtime_function("bt_kv", bt_kv, "order x"),
-    runtime_function("bt_kvf", bt_kvf, "order x"),
-    runtime_function("bt_ive_derivative", bt_ive_derivative, "order x"),
-    runtime_function("bt_ive_derivativef", bt_ive_derivativef, "order x"),
-    runtime_function("bt_kve_derivative", bt_kve_derivative, "order x"),
-    runtime_function("bt_kve_derivativef", bt_kve_derivativef, "order x"),
-    runtime_function("bt_owens_t", bt_owens_t, "h a"),
-    runtime_function("bt_owens_tf", bt_owens_tf, "h a"),
-    runtime_function("bt_ndtri_exp", bt_ndtri_exp, "y"),
-    runtime_function("bt_ndtri_expf", bt_ndtri_expf, "y"),
+    BITALE_FLOAT_ROWS(bt_i0, "x"),
+    BITALE_FLOAT_ROWS(bt_i1, "x"),
+    BITALE_FLOAT_ROWS(bt_j0, "x"),
+    BITALE_FLOAT_ROWS(bt_j1, "x"),
+    BITALE_FLOAT_ROWS(bt_jv, "order x"),
+    BITALE_FLOAT_ROWS(bt_ive, "order x"),
+    BITALE_FLOAT_ROWS(bt_kve, "order x"),
+    BITALE_FLOAT_ROWS(bt_iv, "order x"),
+    BITALE_FLOAT_ROWS(bt_kv, "order x"),
+    BITALE_FLOAT_ROWS(bt_ive_derivative, "order x"),
+    BITALE_FLOAT_ROWS(bt_kve_derivative, "order x"),
+    BITALE_FLOAT_ROWS(bt_owens_t, "h a"),
+    BITALE_FLOAT_ROWS(bt_ndtri_exp, "y"),
 };
 
 }  // namespace

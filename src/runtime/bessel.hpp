@@ -15,17 +15,4 @@ double bt_ive_derivative(double order, double x);
 double bt_kve_derivative(double order, double x);
 double bt_owens_t(double h, double a);
 double bt_ndtri_exp(double y);  // the inverse of bt_log_ndtr
-float bt_i0f(float x);
-float bt_i1f(float x);
-float bt_j0f(float x);
-float bt_j1f(float x);
-float bt_jvf(float order, float x);
-float bt_ivef(float order, float x);
-float bt_ivf(float order, float x);
-float bt_kvf(float order, float x);
-float bt_ive_derivativef(float order, float x);
-float bt_kve_derivativef(float order, float x);
-float bt_kvef(float order, float x);
-float bt_owens_tf(float h, float a);
-float bt_ndtri_expf(float y);
 }

@@ -9,6 +9,7 @@
 #include "runtime/boost_math.hpp"
 #include "runtime/digits.hpp"
 #include "runtime/gauss_series.hpp"
+#include "runtime/narrowed.hpp"
 
 namespace bitale::runtime {
 
@@ -66,23 +67,14 @@ double bt_hyp2f1_derivative_by_c(double a, double b, double c, double z) {
   return guarded([&] { return derivative(a, b, c, z, true); });
 }
 
-float bt_hyp2f1f(float a, float b, float c, float z) { return float(bt_hyp2f1(a, b, c, z)); }
-float bt_hyp2f1_derivativef(float a, float b, float c, float z) { return float(bt_hyp2f1_derivative(a, b, c, z)); }
-float bt_hyp2f1_derivative_by_cf(float a, float b, float c, float z) {
-  return float(bt_hyp2f1_derivative_by_c(a, b, c, z));
-}
-
 }  // extern "C"
 
 namespace {
 
 const RegisterFunctions hypergeometric_functions{
-    runtime_function("bt_hyp2f1", bt_hyp2f1, "a b c z"),
-    runtime_function("bt_hyp2f1f", bt_hyp2f1f, "a b c z"),
-    runtime_function("bt_hyp2f1_derivative", bt_hyp2f1_derivative, "a b c z"),
-    runtime_function("bt_hyp2f1_derivativef", bt_hyp2f1_derivativef, "a b c z"),
-    runtime_function("bt_hyp2f1_derivative_by_c", bt_hyp2f1_derivative_by_c, "a b c z"),
-    runtime_function("bt_hyp2f1_derivative_by_cf", bt_hyp2f1_derivative_by_cf, "a b c z"),
+    BITALE_FLOAT_ROWS(bt_hyp2f1, "a b c z"),
+    BITALE_FLOAT_ROWS(bt_hyp2f1_derivative, "a b c z"),
+    BITALE_FLOAT_ROWS(bt_hyp2f1_derivative_by_c, "a b c z"),
 };
 
 }  // namespace

@@ -6,7 +6,4 @@ extern "C" {
 double bt_hyp2f1(double a, double b, double c, double z);
 double bt_hyp2f1_derivative(double a, double b, double c, double z);  // by a; that by b is this with a and b exchanged
 double bt_hyp2f1_derivative_by_c(double a, double b, double c, double z);  // by c
-float bt_hyp2f1f(float a, float b, float c, float z);
-float bt_hyp2f1_derivativef(float a, float b, float c, float z);
-float bt_hyp2f1_derivative_by_cf(float a, float b, float c, float z);
 }

@@ -14,6 +14,7 @@
 #include "runtime/boost_math.hpp"
 #include "runtime/incomplete_derivatives.hpp"
 #include "runtime/incomplete_large.hpp"
+#include "runtime/narrowed.hpp"
 
 namespace bitale::runtime {
 
@@ -156,45 +157,22 @@ double bt_betainc_density(double a, double b, double x) {
   return guarded([&] { return beta_density(a, b, x, y); });
 }
 
-float bt_gammaincf(float k, float x) { return float(bt_gammainc(k, x)); }
-float bt_gammainccf(float k, float x) { return float(bt_gammaincc(k, x)); }
-float bt_gammaincinvf(float k, float p) { return float(bt_gammaincinv(k, p)); }
-float bt_gammainccinvf(float k, float q) { return float(bt_gammainccinv(k, q)); }
-float bt_gammainc_derivativef(float k, float x) { return float(bt_gammainc_derivative(k, x)); }
-float bt_betaincf(float a, float b, float x) { return float(bt_betainc(a, b, x)); }
-float bt_betaincinvf(float a, float b, float p) { return float(bt_betaincinv(a, b, p)); }
-float bt_betainc_derivativef(float a, float b, float x) { return float(bt_betainc_derivative(a, b, x)); }
-float bt_betainc_derivative_by_bf(float a, float b, float x) { return float(bt_betainc_derivative_by_b(a, b, x)); }
-float bt_betainc_densityf(float a, float b, float x) { return float(bt_betainc_density(a, b, x)); }
-float bt_gammainc_densityf(float k, float x) { return float(bt_gammainc_density(k, x)); }
-
 }  // extern "C"
 
 namespace {
 
 const RegisterFunctions incomplete_functions{
-    runtime_function("bt_gammainc", bt_gammainc, "k x"),
-    runtime_function("bt_gammaincf", bt_gammaincf, "k x"),
-    runtime_function("bt_gammaincc", bt_gammaincc, "k x"),
-    runtime_function("bt_gammainccf", bt_gammainccf, "k x"),
-    runtime_function("bt_gammaincinv", bt_gammaincinv, "k p"),
-    runtime_function("bt_gammaincinvf", bt_gammaincinvf, "k p"),
-    runtime_function("bt_gammainccinv", bt_gammainccinv, "k q"),
-    runtime_function("bt_gammainccinvf", bt_gammainccinvf, "k q"),
-    runtime_function("bt_gammainc_derivative", bt_gammainc_derivative, "k x"),
-    runtime_function("bt_gammainc_derivativef", bt_gammainc_derivativef, "k x"),
-    runtime_function("bt_betainc", bt_betainc, "a b x"),
-    runtime_function("bt_betaincf", bt_betaincf, "a b x"),
-    runtime_function("bt_betaincinv", bt_betaincinv, "a b p"),
-    runtime_function("bt_betaincinvf", bt_betaincinvf, "a b p"),
-    runtime_function("bt_betainc_derivative", bt_betainc_derivative, "a b x"),
-    runtime_function("bt_betainc_derivativef", bt_betainc_derivativef, "a b x"),
-    runtime_function("bt_betainc_derivative_by_b", bt_betainc_derivative_by_b, "a b x"),
-    runtime_function("bt_betainc_derivative_by_bf", bt_betainc_derivative_by_bf, "a b x"),
-    runtime_function("bt_betainc_density", bt_betainc_density, "a b x"),
-    runtime_function("bt_betainc_densityf", bt_betainc_densityf, "a b x"),
-    runtime_function("bt_gammainc_density", bt_gammainc_density, "k x"),
-    runtime_function("bt_gammainc_densityf", bt_gammainc_densityf, "k x"),
+    BITALE_FLOAT_ROWS(bt_gammainc, "k x"),
+    BITALE_FLOAT_ROWS(bt_gammaincc, "k x"),
+    BITALE_FLOAT_ROWS(bt_gammaincinv, "k p"),
+    BITALE_FLOAT_ROWS(bt_gammainccinv, "k q"),
+    BITALE_FLOAT_ROWS(bt_gammainc_derivative, "k x"),
+    BITALE_FLOAT_ROWS(bt_betainc, "a b x"),
+    BITALE_FLOAT_ROWS(bt_betaincinv, "a b p"),
+    BITALE_FLOAT_ROWS(bt_betainc_derivative, "a b x"),
+    BITALE_FLOAT_ROWS(bt_betainc_derivative_by_b, "a b x"),
+    BITALE_FLOAT_ROWS(bt_betainc_density, "a b x"),
+    BITALE_FLOAT_ROWS(bt_gammainc_density, "k x"),
 };
 
 }  // namespace

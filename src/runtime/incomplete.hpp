@@ -14,15 +14,4 @@ double bt_betaincinv(double a, double b, double p);
 double bt_betainc_derivative(double a, double b, double x);       // dI / da
 double bt_betainc_derivative_by_b(double a, double b, double x);  // dI / db
 double bt_betainc_density(double a, double b, double x);          // dI / dx
-float bt_gammaincf(float k, float x);
-float bt_gammainccf(float k, float x);
-float bt_gammaincinvf(float k, float p);
-float bt_gammainccinvf(float k, float q);
-float bt_gammainc_derivativef(float k, float x);
-float bt_betaincf(float a, float b, float x);
-float bt_betaincinvf(float a, float b, float p);
-float bt_betainc_derivativef(float a, float b, float x);
-float bt_betainc_derivative_by_bf(float a, float b, float x);
-float bt_betainc_densityf(float a, float b, float x);
-float bt_gammainc_densityf(float k, float x);
 }

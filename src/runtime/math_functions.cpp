@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bitale/runtime/functions.hpp"
+#include "runtime/narrowed.hpp"
 #include "runtime/special.hpp"
 
 namespace bitale::runtime {
@@ -252,18 +253,17 @@ const RegisterFunctions math_functions{
     standard(runtime_function("atan2", static_cast<double (*)(double, double)>(::atan2), "y x")),
     standard(runtime_function("atan2f", ::atan2f, "y x")),
     with_text(runtime_function("bt_erfcx", bt_erfcx, "x"), erfcx_c, erfcx_llvm),
-    widened(runtime_function("bt_erfcxf", bt_erfcxf, "x"), "bt_erfcx"),
+    widened(BITALE_NARROWED_ROW(bt_erfcx, "x"), "bt_erfcx"),
     with_text(runtime_function("bt_gamma", bt_gamma, "x"), "", "", "tgamma"),
-    widened(runtime_function("bt_gammaf", bt_gammaf, "x"), "bt_gamma"),
+    widened(BITALE_NARROWED_ROW(bt_gamma, "x"), "bt_gamma"),
     // C's lgamma writes a global variable
     with_text(runtime_function("bt_lgamma", bt_lgamma, "x"), lgamma_c, "", "lgamma"),
-    widened(runtime_function("bt_lgammaf", bt_lgammaf, "x"), "bt_lgamma"),
+    widened(BITALE_NARROWED_ROW(bt_lgamma, "x"), "bt_lgamma"),
     with_text(runtime_function("bt_digamma", bt_digamma, "x"), digamma_c, digamma_llvm),
-    widened(runtime_function("bt_digammaf", bt_digammaf, "x"), "bt_digamma"),
+    widened(BITALE_NARROWED_ROW(bt_digamma, "x"), "bt_digamma"),
     with_text(runtime_function("bt_trigamma", bt_trigamma, "x"), trigamma_c, trigamma_llvm),
-    widened(runtime_function("bt_trigammaf", bt_trigammaf, "x"), "bt_trigamma"),
-    runtime_function("bt_polygamma", bt_polygamma, "order x"),
-    runtime_function("bt_polygammaf", bt_polygammaf, "order x"),
+    widened(BITALE_NARROWED_ROW(bt_trigamma, "x"), "bt_trigamma"),
+    BITALE_FLOAT_ROWS(bt_polygamma, "order x"),
     with_text(runtime_function("bt_pow_u64", bt_pow_u64, "x n"), pow_u64_c, pow_u64_llvm),
     needing(with_text(runtime_function("bt_pow_i64", bt_pow_i64, "x n"), pow_i64_c, pow_i64_llvm), "bt_pow_u64"),
 };

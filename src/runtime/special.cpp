@@ -122,17 +122,6 @@ double bt_polygamma(double order, double x) {
   return odd || (x < 0 && x < std::rint(x)) ? inf : -inf;  // Boost's overflow has no sign
 }
 
-float bt_erfcxf(float x) { return float(bt_erfcx(x)); }
-float bt_erfinvf(float x) { return float(bt_erfinv(x)); }
-float bt_erfcinvf(float x) { return float(bt_erfcinv(x)); }
-float bt_ndtrf(float x) { return float(bt_ndtr(x)); }
-float bt_log_ndtrf(float x) { return float(bt_log_ndtr(x)); }
-float bt_gammaf(float x) { return float(bt_gamma(x)); }
-float bt_lgammaf(float x) { return float(bt_lgamma(x)); }
-float bt_digammaf(float x) { return float(bt_digamma(x)); }
-float bt_trigammaf(float x) { return float(bt_trigamma(x)); }
-float bt_polygammaf(float order, float x) { return float(bt_polygamma(order, x)); }
-
 std::uint64_t bt_pow_u64(std::uint64_t x, std::uint64_t n) {
   std::uint64_t power = 1;
   for (; n; n >>= 1, x *= x)

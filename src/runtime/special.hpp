@@ -14,16 +14,6 @@ double bt_lgamma(double x);                   // log |Gamma(x)|
 double bt_digamma(double x);                  // -inf at +0, nan at negative integers (as scipy.special.psi)
 double bt_trigamma(double x);                 // inf at the poles
 double bt_polygamma(double order, double x);  // nan where order is not a non-negative integer
-float bt_erfcxf(float x);
-float bt_erfinvf(float x);
-float bt_erfcinvf(float x);
-float bt_ndtrf(float x);
-float bt_log_ndtrf(float x);
-float bt_gammaf(float x);
-float bt_lgammaf(float x);
-float bt_digammaf(float x);
-float bt_trigammaf(float x);
-float bt_polygammaf(float order, float x);
 
 // x ** n, wrapping. For a negative n: 1 / x ** -n without its fraction, and 0 for x = 0.
 std::int64_t bt_pow_i64(std::int64_t x, std::int64_t n);
