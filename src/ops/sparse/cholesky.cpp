@@ -16,15 +16,9 @@ constexpr const char* no_second_derivatives =
 Variable cholesky_gradient(const Variable& factor, const Variable& cotangent, const Apply& node);
 
 // The factor's derivative in the direction of a matrix, given the factor and the lower triangle of the direction.
-class SparseCholeskyDerivative final : public Op {
+class SparseCholeskyDerivative final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseCholeskyDerivative"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 4);
-    const Variables own = sparse_factor::checked_values("cholesky", inputs.first(2), inputs.subspan(2));
-    return Apply(OpRef(this), own, {own[0].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_factor::Columns columns(in[2], in[3], in[0].size(), false);
     if (in[1].size() != in[0].size()) throw ShapeError("cholesky: the direction and the factor have different lengths");
@@ -35,10 +29,6 @@ class SparseCholeskyDerivative final : public Op {
     });
     if (!is_closed) sparse_factor::refuse_open_pattern();
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
-  }
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -46,19 +36,15 @@ class SparseCholeskyDerivative final : public Op {
     out[1] = cholesky_gradient(node.input(0), cotangents[0], node);
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+
+ private:
+  Form form() const override { return {"cholesky", "(p),(p),(b),(p)->(p)", {0, 1}, {0, 1}, 0}; }
 };
 
 // The gradient by the lower triangle, given the factor and the gradient by its elements.
-class SparseCholeskyGradient final : public Op {
+class SparseCholeskyGradient final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseCholeskyGradient"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 4);
-    const Variables own = sparse_factor::checked_values("cholesky", inputs.first(2), inputs.subspan(2));
-    return Apply(OpRef(this), own, {own[0].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_factor::Columns columns(in[2], in[3], in[0].size(), false);
     if (in[1].size() != in[0].size()) throw ShapeError("cholesky: the gradient and the factor have different lengths");
@@ -68,11 +54,7 @@ class SparseCholeskyGradient final : public Op {
       runtime::sparse_cholesky_gradient(columns.pattern(), factor.data_as<T>(), out[0].mutable_data_as<T>());
     });
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
-  }
   // It is linear in the gradient by the factor: the transpose of the derivative.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -80,7 +62,9 @@ class SparseCholeskyGradient final : public Op {
     out[1] = (*make_ref<SparseCholeskyDerivative>())({node.input(0), cotangents[0], node.input(2), node.input(3)});
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+
+ private:
+  Form form() const override { return {"cholesky", "(p),(p),(b),(p)->(p)", {0, 1}, {0, 1}, 0}; }
 };
 
 // For a node of which the pattern is inputs 2 and 3.
@@ -89,19 +73,13 @@ Variable cholesky_gradient(const Variable& factor, const Variable& cotangent, co
 }
 
 // Inputs: the lower triangle, the pattern, and the number of each row in the user's matrix.
-class SparseCholesky final : public Op {
+class SparseCholesky final : public sparse_factor::FactorOp {
  public:
   explicit SparseCholesky(bool dense) : dense(dense) {}
   bool dense;  // whether the pattern is a full triangle, which is eliminated as one dense matrix
   static constexpr auto fields = attribute_list(attribute("dense", &SparseCholesky::dense));
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string_view name() const override { return "SparseCholesky"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 4);
-    const Variables own = sparse_factor::checked_with_factor("cholesky", inputs.first(1), inputs.subspan(1));
-    return Apply(OpRef(this), own, {own[0].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     const auto columns = sparse_factor::columns_of(node, in, 1, in[0].size());
     const Array triangle = in[0].contiguous();
@@ -116,17 +94,15 @@ class SparseCholesky final : public Op {
     throw LinAlgError(cat("cholesky: the sparse matrix is not positive definite: elimination fails at row ",
                           failed <= order.size() ? std::int64_t(order.at(position)) : failed - 1));
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(b),(p),(n)->(p)", batched);
-  }
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (!cotangents[0].is_disconnected())
       out[0] = (*make_ref<SparseCholeskyGradient>())({node.output(), cotangents[0], node.input(1), node.input(2)});
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
+
+ private:
+  Form form() const override { return {"cholesky", "(p),(b),(p),(n)->(p)", {0}, {0}, 0, true}; }
 };
 
 // ---- samples --------------------------------------------------------------------------------------------------------

@@ -1,10 +1,13 @@
 #include "ops/sparse/factor.hpp"
 
+#include <algorithm>
+
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/segments.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/linalg/blockwise.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/supernodes.hpp"
 
@@ -54,29 +57,69 @@ Columns columns_of(const Apply& node, std::span<const Array> in, std::size_t fir
   return Columns(in[first], in[first + 1], elements, is_constant(std::span(node.inputs()).subspan(first, 2)));
 }
 
-Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern) {
+Variables checked(std::string_view who, std::span<const Variable> inputs, std::span<const int> values) {
+  const auto is_value = [&](std::size_t k) { return std::find(values.begin(), values.end(), int(k)) != values.end(); };
   DType dtype = DType::Float32;
-  for (auto& value : values) {
-    if (is_complex(value.dtype()))
-      throw NotImplementedError(cat(who, ": sparse factors of complex matrices are not implemented"));
-    dtype = promote(dtype, value.dtype());
-  }
-  for (auto& each : pattern)
-    if (each.ndim() != 1 || !is_integer(each.dtype()))
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Variable& each = inputs[k];
+    if (!is_value(k) && (each.ndim() != 1 || !is_integer(each.dtype())))
       throw TypeError(
           cat(who, ": expected a pattern of integer vectors, got ", each.str(), " of type ", each.type()->str()));
-  Variables out;
-  for (auto& value : values) out.push_back(cast(value, dtype == DType::Float32 ? dtype : DType::Float64));
-  out.insert(out.end(), pattern.begin(), pattern.end());
+    if (!is_value(k)) continue;
+    if (is_complex(each.dtype()))
+      throw NotImplementedError(cat(who, ": sparse factors of complex matrices are not implemented"));
+    dtype = promote(dtype, each.dtype());
+  }
+  Variables out(inputs.begin(), inputs.end());
+  for (const int k : values)
+    out[std::size_t(k)] = cast(inputs[std::size_t(k)], dtype == DType::Float32 ? dtype : DType::Float64);
   return out;
 }
 
-Variables checked_with_factor(std::string_view who, std::span<const Variable> values,
-                              std::span<const Variable> pattern) {
-  Variables out = checked_values(who, values, pattern);
-  if (!is_constant(pattern)) return out;
-  const Columns columns(*pattern[0].constant(), *pattern[1].constant());
-  if (columns.pattern().size > 0 && runtime::fronts_of(columns.pattern()).nodes.empty()) refuse_open_pattern();
+namespace {
+
+constexpr std::string_view right_hand_side = ",(n)->(n)";
+
+bool is_system(std::string_view signature) { return signature.ends_with(right_hand_side); }
+
+}  // namespace
+
+Apply FactorOp::make_node(std::span<const Variable> inputs) const {
+  const Form own = form();
+  const Signature dims = parse_signature(own.signature);
+  require_inputs(*this, inputs, dims.inputs.size());
+  if (const Variable& b = inputs.back(); is_system(own.signature) && b.ndim() != 1 && b.ndim() != 2)
+    throw TypeError(
+        cat("sparse ", own.who, ": expected a vector or a matrix, got ", b.str(), " of type ", b.type()->str()));
+  const Variables checked_inputs = checked(own.who, inputs, own.values);
+  Variables pattern;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (std::find(own.values.begin(), own.values.end(), int(k)) == own.values.end()) pattern.push_back(inputs[k]);
+  if (own.has_cholesky && is_constant(pattern)) {
+    const Columns columns(*pattern[0].constant(), *pattern[1].constant());
+    if (columns.pattern().size > 0 && runtime::fronts_of(columns.pattern()).nodes.empty()) refuse_open_pattern();
+  }
+  const Type type =
+      own.like ? checked_inputs[std::size_t(*own.like)].type() : tensor_type(checked_inputs[0].dtype(), {});
+  return Apply(OpRef(this), checked_inputs, std::vector<Type>(dims.outputs.size(), type));
+}
+
+std::vector<Shape> FactorOp::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
+  const std::optional<int> like = form().like;
+  return std::vector<Shape>(node.output_count(), like ? inputs[std::size_t(*like)] : Shape{});
+}
+
+Apply FactorOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  std::string_view signature = form().signature;
+  if (!is_system(signature) || node.inputs().back().ndim() == 1)
+    return blockwise(OpRef(this), std::string(signature), batched);
+  signature.remove_suffix(right_hand_side.size());
+  return blockwise(OpRef(this), cat(signature, ",(n,k)->(n,k)"), batched);
+}
+
+std::vector<std::vector<bool>> FactorOp::connection_pattern(const Apply& node) const {
+  auto out = connect_first(node, 0);
+  for (const int input : form().differentiable) out[std::size_t(input)].assign(node.output_count(), true);
   return out;
 }
 

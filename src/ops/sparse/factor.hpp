@@ -4,6 +4,11 @@
 // the factor only saves work.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/variable.hpp"
 #include "bitale/ops/registry.hpp"
@@ -46,11 +51,31 @@ struct Columns {
 // to read all of it, which is as much as the factor.
 Columns columns_of(const Apply& node, std::span<const Array> in, std::size_t first, std::int64_t elements);
 [[noreturn]] void refuse_open_pattern();  // ValueError
-// Common type of the value inputs, float32 or float64. TypeError for complex ones and for ranks other than `ranks`.
-Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern);
-// The same of ops on Cholesky factors. ValueError for a constant pattern that is not one of a factor.
-Variables checked_with_factor(std::string_view who, std::span<const Variable> values,
-                              std::span<const Variable> pattern);
+// The inputs, of which those at `values` get a common dtype, float32 or float64, and the others must be vectors of
+// integers. TypeError, NotImplementedError for complex numbers.
+Variables checked(std::string_view who, std::span<const Variable> inputs, std::span<const int> values);
+
+// An op on the elements of factors. Its duties follow from a form.
+class FactorOp : public Op {
+ public:
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  bool has_linear_pullback() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+
+ protected:
+  struct Form {
+    std::string_view who;             // the function's name, for errors
+    std::string_view signature;       // where the last input is a right-hand side "(n)", it may be a matrix, too
+    std::vector<int> values;          // the inputs that are not integers
+    std::vector<int> differentiable;  // of these, on which the outputs depend differentiably
+    std::optional<int> like = {};     // the input whose type and shape the output has; else outputs are scalars
+    bool has_cholesky = false;        // ValueError for a constant pattern that is not one of a Cholesky factor
+  };
+  virtual Form form() const = 0;
+};
+
 // A node of the op, and values of its inputs by these letters: the lower triangle of a matrix of three rows (t), its
 // factor (l), a cotangent of these (g), the pattern (p, two inputs), the rows' numbers (o), a vector (v) or a matrix
 // (m).

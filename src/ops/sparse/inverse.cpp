@@ -21,15 +21,9 @@ Variable transposed_derivative(const Variable& triangle, const Variable& factor,
 }
 
 // Inputs: the lower triangle, its factor, the direction, the pattern.
-class SparseInverseDerivative final : public Op {
+class SparseInverseDerivative final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseInverseDerivative"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 5);
-    const Variables own = sparse_factor::checked_with_factor("selected_inverse", inputs.first(3), inputs.subspan(3));
-    return Apply(OpRef(this), own, {own[2].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[2]}; }
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     const auto columns = sparse_factor::columns_of(node, in, 3, in[1].size());
     if (in[2].size() != in[1].size())
@@ -41,10 +35,6 @@ class SparseInverseDerivative final : public Op {
     });
     if (!is_closed) sparse_factor::refuse_open_pattern();
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(p),(p),(b),(p)->(p)", batched);
-  }
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -54,21 +44,15 @@ class SparseInverseDerivative final : public Op {
     out[2] = transposed_derivative(node.input(0), node.input(1), cotangents[0], bounds, rows);
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
-    return {{true}, {false}, {true}, {false}, {false}};
-  }
+
+ private:
+  Form form() const override { return {"selected_inverse", "(p),(p),(p),(b),(p)->(p)", {0, 1, 2}, {0, 2}, 2, true}; }
 };
 
 // Inputs: the lower triangle, its factor, the pattern.
-class SparseSelectedInverse final : public Op {
+class SparseSelectedInverse final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseSelectedInverse"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 4);
-    const Variables own = sparse_factor::checked_with_factor("selected_inverse", inputs.first(2), inputs.subspan(2));
-    return Apply(OpRef(this), own, {own[1].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     const auto columns = sparse_factor::columns_of(node, in, 2, in[1].size());
     const Array factor = in[1].contiguous();
@@ -77,9 +61,6 @@ class SparseSelectedInverse final : public Op {
       return runtime::sparse_selected_inverse(columns.pattern(), factor.data_as<T>(), out[0].mutable_data_as<T>());
     });
     if (!is_closed) sparse_factor::refuse_open_pattern();
-  }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
   }
   // d(A^-1) = -A^-1 dA A^-1, of which the op above takes the elements in the pattern.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
@@ -94,19 +75,15 @@ class SparseSelectedInverse final : public Op {
     if (tangents[0].is_disconnected()) return {disconnected()};
     return {sparse_inverse_derivative(node.input(0), node.input(1), tangents[0], node.input(2), node.input(3))};
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
+
+ private:
+  Form form() const override { return {"selected_inverse", "(p),(p),(b),(p)->(p)", {0, 1}, {0}, 1, true}; }
 };
 
 // Inputs: the lower triangle, its factor, the pattern, the number of each row in the user's matrix.
-class SparseLogDeterminant final : public Op {
+class SparseLogDeterminant final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseLogDeterminant"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 5);
-    const Variables own = sparse_factor::checked_with_factor("logdet", inputs.first(2), inputs.subspan(2));
-    return Apply(OpRef(this), own, {tensor_type(own[0].dtype(), {})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape>) const override { return {{}}; }
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     const auto columns = sparse_factor::columns_of(node, in, 2, in[1].size());
     const runtime::FactorPattern pattern = columns.pattern();
@@ -117,11 +94,7 @@ class SparseLogDeterminant final : public Op {
     });
     out[0] = Array(2 * total).astype(factor.dtype());
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(p),(b),(p),(n)->()", batched);
-  }
   // The inverse; an element below the diagonal stands for two.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -130,7 +103,9 @@ class SparseLogDeterminant final : public Op {
     out[0] = cotangents[0] * sparse_factor::scaled_below(inverse, 2, bounds, rows);
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
+
+ private:
+  Form form() const override { return {"logdet", "(p),(p),(b),(p),(n)->()", {0, 1}, {0}, {}, true}; }
 };
 
 // ---- samples --------------------------------------------------------------------------------------------------------

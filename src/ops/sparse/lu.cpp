@@ -23,7 +23,7 @@ class SparseLu final : public Op {
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, inputs.size() == with_pattern ? with_pattern : 4);
     const int values[] = {0};
-    const Variables own = sparse_lu_inputs::checked("lu", inputs, values);
+    const Variables own = sparse_factor::checked("lu", inputs, values);
     const auto index = tensor_type(DType::Int64, Dims(1, unknown_length));
     return Apply(OpRef(this), own, {tensor_type(own[0].dtype(), Dims(1, unknown_length)), index, index, index});
   }

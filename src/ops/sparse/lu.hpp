@@ -47,8 +47,6 @@ constexpr int count = 8;  // of the matrix and its factors
 Variables of(const SparseLuMatrix& a, const SparseLuFactors& factors);
 SparseLuMatrix matrix(const Apply& node);
 SparseLuFactors factors(const Apply& node);
-// The first of these inputs, of which some are values, in float32 or float64. TypeError, NotImplementedError.
-Variables checked(std::string_view who, std::span<const Variable> inputs, std::span<const int> values);
 
 // The matrix in a call. ValueError unless it has positions in range and the order is a permutation.
 struct Matrix {

@@ -9,6 +9,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/sparse/factor.hpp"
 #include "ops/sparse/lu.hpp"
 
 namespace bitale {
@@ -18,17 +19,9 @@ namespace {
 constexpr auto own_inputs = std::size_t(sparse_lu_inputs::count);  // the first of SparseComplexColumns
 
 // Inputs: those of other ops on factors, of the real form, and SparseComplexColumns.
-class SparseLuComplexSign final : public Op {
+class SparseLuComplexSign final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseLuComplexSign"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, int(own_inputs) + 5);
-    const int values[] = {0, 4};
-    const Variables own = sparse_lu_inputs::checked("lu: slogdet", inputs, values);
-    const auto scalar = tensor_type(own[0].dtype(), {});
-    return Apply(OpRef(this), own, {scalar, scalar});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape>) const override { return {{}, {}}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const Array parts[] = {in[own_inputs].astype(DType::Int64).contiguous(),
                            in[own_inputs + 1].astype(DType::Int64).contiguous()};
@@ -64,12 +57,8 @@ class SparseLuComplexSign final : public Op {
       out[1] = Array(sign.imag()).astype(in[0].dtype());
     });
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(b),(p),(n),(f),(g),(f),(n),(e),(e),(c),(e),(m)->(),()", batched);
-  }
   // d sign = i sign Im tr(Z dA), with the inverse Z. Where the real form has an element of Re A or Im A, its inverse
   // has Re Z or -Im Z.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected() && cotangents[1].is_disconnected()) return out;
@@ -82,13 +71,11 @@ class SparseLuComplexSign final : public Op {
     out[0] = set_subtensor(set_subtensor(zeros_like(inverse), {re}, by_real), {im}, by_imaginary);
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
-    std::vector<std::vector<bool>> out(node.inputs().size(), {false, false});
-    out[0] = {true, true};
-    return out;
-  }
 
  private:
+  Form form() const override {
+    return {"lu: slogdet", "(p),(b),(p),(n),(f),(g),(f),(n),(e),(e),(c),(e),(m)->(),()", {0, 4}, {0}};
+  }
   template <class T>
   static constexpr DType complex_dtype_of() {
     return sizeof(T) == sizeof(float) ? DType::Complex64 : DType::Complex128;

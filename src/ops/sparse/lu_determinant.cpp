@@ -6,19 +6,12 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/linalg/linalg_core.hpp"
+#include "ops/sparse/factor.hpp"
 #include "ops/sparse/lu.hpp"
 
 namespace bitale {
 
 namespace {
-
-constexpr std::string_view signature = "(p),(b),(p),(n),(f),(g),(f),(n)->";
-
-Variables checked_inputs(const Op& op, std::string_view who, std::span<const Variable> inputs) {
-  require_inputs(op, inputs, sparse_lu_inputs::count);
-  const int values[] = {0, 4};
-  return sparse_lu_inputs::checked(who, inputs, values);
-}
 
 // Visits the matrix's stored elements: visit(position in the matrix, position in the factors).
 template <class Visit>
@@ -39,16 +32,9 @@ void for_stored_elements(const sparse_lu_inputs::Matrix& a, const sparse_lu_inpu
 }
 
 // Inputs: those of other ops on factors, and the direction.
-class SparseLuInverseDerivative final : public Op {
+class SparseLuInverseDerivative final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseLuInverseDerivative"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, sparse_lu_inputs::count + 1);
-    const int values[] = {0, 4, sparse_lu_inputs::count};
-    const Variables own = sparse_lu_inputs::checked("lu: slogdet", inputs, values);
-    return Apply(OpRef(this), own, {own[0].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_lu_inputs::Matrix a(in);
     const sparse_lu_inputs::Factors factors(in, a.columns().size);
@@ -67,11 +53,7 @@ class SparseLuInverseDerivative final : public Op {
       });
     });
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), cat(signature.substr(0, signature.size() - 2), ",(p)->(p)"), batched);
-  }
   // With Z the inverse, the map from D to -(Z D Z)^T is its own transpose.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -80,22 +62,17 @@ class SparseLuInverseDerivative final : public Op {
         sparse_lu_inverse_derivative(sparse_lu_inputs::matrix(node), sparse_lu_inputs::factors(node), cotangents[0]);
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
-    auto out = connect_first(node, 1);
-    out[sparse_lu_inputs::count] = {true};
-    return out;
+
+ private:
+  Form form() const override {
+    return {"lu: slogdet", "(p),(b),(p),(n),(f),(g),(f),(n),(p)->(p)", {0, 4, 8}, {0, 8}, 0};
   }
 };
 
 // For each stored element (i, j) of the matrix the element (j, i) of its inverse.
-class SparseLuSelectedInverse final : public Op {
+class SparseLuSelectedInverse final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseLuSelectedInverse"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const Variables own = checked_inputs(*this, "lu: slogdet", inputs);
-    return Apply(OpRef(this), own, {own[0].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_lu_inputs::Matrix a(in);
     const sparse_lu_inputs::Factors factors(in, a.columns().size);
@@ -108,9 +85,6 @@ class SparseLuSelectedInverse final : public Op {
       });
     });
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), cat(signature, "(p)"), batched);
-  }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (!cotangents[0].is_disconnected()) out[0] = derivative(node, cotangents[0]);
@@ -120,23 +94,17 @@ class SparseLuSelectedInverse final : public Op {
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     return {tangents[0].is_disconnected() ? disconnected() : derivative(node, tangents[0])};
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
 
  private:
+  Form form() const override { return {"lu: slogdet", "(p),(b),(p),(n),(f),(g),(f),(n)->(p)", {0, 4}, {0}, 0}; }
   static Variable derivative(const Apply& node, const Variable& direction) {
     return sparse_lu_inverse_derivative(sparse_lu_inputs::matrix(node), sparse_lu_inputs::factors(node), direction);
   }
 };
 
-class SparseLuDeterminant final : public Op {
+class SparseLuDeterminant final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseLuDeterminant"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const Variables own = checked_inputs(*this, "lu: slogdet", inputs);
-    const auto scalar = tensor_type(own[0].dtype(), {});
-    return Apply(OpRef(this), own, {scalar, scalar});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape>) const override { return {{}, {}}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_lu_inputs::Matrix a(in);
     const sparse_lu_inputs::Factors factors(in, a.columns().size);
@@ -155,11 +123,7 @@ class SparseLuDeterminant final : public Op {
     out[0] = Array(nan ? total : negative ? -1.0 : 1.0).astype(factors.values.dtype());
     out[1] = Array(total).astype(factors.values.dtype());
   }
-  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), cat(signature, "(),()"), batched);
-  }
   // The transposed inverse; the sign is constant.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (!cotangents[1].is_disconnected())
@@ -172,6 +136,9 @@ class SparseLuDeterminant final : public Op {
     out[0] = {false, true};
     return out;
   }
+
+ private:
+  Form form() const override { return {"lu: slogdet", "(p),(b),(p),(n),(f),(g),(f),(n)->(),()", {0, 4}, {0}}; }
 };
 
 // ---- samples --------------------------------------------------------------------------------------------------------

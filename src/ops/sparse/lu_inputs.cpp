@@ -5,7 +5,6 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/sparse/factor.hpp"
 #include "ops/sparse/lu.hpp"
 
 namespace bitale::sparse_lu_inputs {
@@ -52,17 +51,6 @@ Variables of(const SparseLuMatrix& a, const SparseLuFactors& factors) {
 
 SparseLuMatrix matrix(const Apply& node) { return {node.input(0), node.input(1), node.input(2), node.input(3)}; }
 SparseLuFactors factors(const Apply& node) { return {node.input(4), node.input(5), node.input(6), node.input(7)}; }
-
-Variables checked(std::string_view who, std::span<const Variable> inputs, std::span<const int> values) {
-  Variables chosen, integers;
-  const auto is_value = [&](std::size_t k) { return std::find(values.begin(), values.end(), int(k)) != values.end(); };
-  for (std::size_t k = 0; k < inputs.size(); ++k) (is_value(k) ? chosen : integers).push_back(inputs[k]);
-  const Variables own = sparse_factor::checked_values(who, chosen, integers);
-  Variables out;
-  for (std::size_t k = 0, value = 0, integer = chosen.size(); k < inputs.size(); ++k)
-    out.push_back(own[is_value(k) ? value++ : integer++]);
-  return out;
-}
 
 Matrix::Matrix(std::span<const Array> in)
     : values(in[0].contiguous()), bounds(integers(in[1])), rows(integers(in[2])), order(integers(in[3])) {

@@ -24,7 +24,7 @@ void reorder(const std::int64_t* order, bool inversely, std::int64_t size, std::
 }
 
 // Inputs: the matrix, its factors, the right-hand side.
-class SparseLuSolve final : public OpOf<SparseLuSolve> {
+class SparseLuSolve final : public sparse_factor::FactorOp {
  public:
   explicit SparseLuSolve(bool transposed) : transposed(transposed) {}
 
@@ -32,19 +32,7 @@ class SparseLuSolve final : public OpOf<SparseLuSolve> {
   static constexpr auto fields = attribute_list(attribute("transposed", &SparseLuSolve::transposed));
 
   std::string_view name() const override { return "SparseLuSolve"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, int(right_hand_side) + 1);
-    const Variable& b = inputs[right_hand_side];
-    if (b.ndim() != 1 && b.ndim() != 2)
-      throw TypeError(
-          cat("sparse lu: solve: expected a vector or a matrix, got ", b.str(), " of type ", b.type()->str()));
-    const int values[] = {0, 4, int(right_hand_side)};
-    const Variables own = sparse_lu_inputs::checked("lu: solve", inputs, values);
-    return Apply(OpRef(this), own, {own[right_hand_side].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
-    return {inputs[right_hand_side]};
-  }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_lu_inputs::Matrix a(in);
     const std::int64_t size = a.columns().size;
@@ -64,14 +52,7 @@ class SparseLuSolve final : public OpOf<SparseLuSolve> {
       reorder(last, true, size, columns, x.data_as<T>(), out[0].mutable_data_as<T>());
     });
   }
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
-    const char* signature = node.input(int(right_hand_side)).ndim() == 1
-                                ? "(p),(b),(p),(n),(f),(g),(f),(n),(n)->(n)"
-                                : "(p),(b),(p),(n),(f),(g),(f),(n),(n,k)->(n,k)";
-    return blockwise(OpRef(this), signature, batched);
-  }
   // dx = A^-1 (db - dA x).
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -83,11 +64,9 @@ class SparseLuSolve final : public OpOf<SparseLuSolve> {
     out[right_hand_side] = h;
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
-    std::vector<std::vector<bool>> out(right_hand_side + 1, {false});
-    out.front() = out.back() = {true};
-    return out;
-  }
+
+ private:
+  Form form() const override { return {"lu: solve", "(p),(b),(p),(n),(f),(g),(f),(n),(n)->(n)", {0, 4, 8}, {0, 8}, 8}; }
 };
 
 // ---- samples --------------------------------------------------------------------------------------------------------

@@ -12,11 +12,6 @@ namespace bitale {
 
 namespace {
 
-void require_system(const Variable& b) {
-  if (b.ndim() != 1 && b.ndim() != 2)
-    throw TypeError(cat("sparse solve: expected a vector or a matrix, got ", b.str(), " of type ", b.type()->str()));
-}
-
 // A copy of the right-hand side. ShapeError unless it has as many rows as the matrix.
 Array solution_of(const Array& b, const sparse_factor::Columns& columns) {
   const std::int64_t size = columns.pattern().size;
@@ -27,7 +22,7 @@ Array solution_of(const Array& b, const sparse_factor::Columns& columns) {
 std::int64_t columns_of(const Array& x) { return x.ndim() == 1 ? 1 : x.shape(1); }
 
 // Inputs: the factor, the pattern, the right-hand side.
-class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
+class SparseSolveTriangular final : public sparse_factor::FactorOp {
  public:
   explicit SparseSolveTriangular(bool transposed) : transposed(transposed) {}
 
@@ -35,14 +30,7 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
   static constexpr auto fields = attribute_list(attribute("transposed", &SparseSolveTriangular::transposed));
 
   std::string_view name() const override { return "SparseSolveTriangular"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 4);
-    require_system(inputs[3]);
-    const Variable values[] = {inputs[0], inputs[3]};
-    const Variables own = sparse_factor::checked_values("solve_triangular", values, inputs.subspan(1, 2));
-    return Apply(OpRef(this), {own[0], own[2], own[3], own[1]}, {own[1].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[3]}; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_factor::Columns columns(in[1], in[2], in[0].size(), false);
     const Array factor = in[0].contiguous();
@@ -52,12 +40,7 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
                                        out[0].mutable_data_as<T>());
     });
   }
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), node.input(3).ndim() == 1 ? "(p),(b),(p),(n)->(n)" : "(p),(b),(p),(n,k)->(n,k)",
-                     batched);
-  }
   // The other triangle's solution h of the cotangent, and -h x^T (or its transpose) in the pattern.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -68,23 +51,15 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
     out[3] = h;
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
-    return {{true}, {false}, {false}, {true}};
-  }
+
+ private:
+  Form form() const override { return {"solve_triangular", "(p),(b),(p),(n)->(n)", {0, 3}, {0, 3}, 3}; }
 };
 
 // Inputs: the lower triangle, its factor, the pattern, the right-hand side.
-class SparseSolve final : public Op {
+class SparseSolve final : public sparse_factor::FactorOp {
  public:
   std::string_view name() const override { return "SparseSolve"; }
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 5);
-    require_system(inputs[4]);
-    const Variable values[] = {inputs[0], inputs[1], inputs[4]};
-    const Variables own = sparse_factor::checked_with_factor("solve", values, inputs.subspan(2, 2));
-    return Apply(OpRef(this), {own[0], own[1], own[3], own[4], own[2]}, {own[2].type()});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[4]}; }
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     const auto columns = sparse_factor::columns_of(node, in, 2, in[1].size());
     const Array factor = in[1].contiguous();
@@ -93,12 +68,7 @@ class SparseSolve final : public Op {
       runtime::sparse_solve(columns.pattern(), factor.data_as<T>(), columns_of(out[0]), out[0].mutable_data_as<T>());
     });
   }
-  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this),
-                     node.input(4).ndim() == 1 ? "(p),(p),(b),(p),(n)->(n)" : "(p),(p),(b),(p),(n,k)->(n,k)", batched);
-  }
   // dx = A^-1 (db - dA x). An element below the diagonal stands for two.
-  bool has_linear_pullback() const override { return true; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
@@ -110,9 +80,9 @@ class SparseSolve final : public Op {
     out[4] = h;
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
-    return {{true}, {false}, {false}, {false}, {true}};
-  }
+
+ private:
+  Form form() const override { return {"solve", "(p),(p),(b),(p),(n)->(n)", {0, 1, 4}, {0, 4}, 4, true}; }
 };
 
 // ---- samples --------------------------------------------------------------------------------------------------------
