@@ -12,7 +12,7 @@ namespace bitale {
 
 namespace {
 
-// Solves op(a) x = b for the columns of b[m, p]. op(a) is a for `trans` 0, its transpose for 1, its adjoint for 2.
+// Solves op(a) x = b for the columns of b[m, k]. op(a) is a for `trans` 0, its transpose for 1, its adjoint for 2.
 class ComplexSystem : public LapackOp {
  public:
   ComplexSystem(const char* who, int trans, std::string on_error)
@@ -36,8 +36,8 @@ class ComplexSystem : public LapackOp {
   }
 
  protected:
-  std::vector<std::string> inputs() const override { return {"mm", "mp"}; }
-  std::vector<std::string> outputs() const override { return {"mp"}; }
+  std::vector<std::string> inputs() const override { return {"mm", "mk"}; }
+  std::vector<std::string> outputs() const override { return {"mk"}; }
   std::optional<int> overwritten() const override { return 1; }
   virtual Variable where_read(const Variable& x) const { return x; }
   // The same op for another `trans`.
@@ -71,7 +71,7 @@ class ComplexSolve final : public ComplexSystem {
   std::vector<std::int64_t> flags() const override { return {trans, on_error == "nan"}; }
   std::int64_t run(const Call& to) const override {
     return to.with_numbers<true>([&]<class N>(N) {
-      return runtime::solve<N>(to.m, to.p, trans, on_error == "nan", to.in<N>(0), to.out<N>(0), to.out<N>(1),
+      return runtime::solve<N>(to.m, to.k, trans, on_error == "nan", to.in<N>(0), to.out<N>(0), to.out<N>(1),
                                to.out<std::int32_t>(2));
     });
   }
@@ -101,7 +101,7 @@ class ComplexSolveTriangular final : public ComplexSystem {
   std::vector<std::int64_t> flags() const override { return {lower, trans, unit_diagonal, on_error == "nan"}; }
   std::int64_t run(const Call& to) const override {
     return to.with_numbers<true>([&]<class N>(N) {
-      return runtime::solve_triangular<N>(to.m, to.p, lower, trans, unit_diagonal, on_error == "nan", to.in<N>(0),
+      return runtime::solve_triangular<N>(to.m, to.k, lower, trans, unit_diagonal, on_error == "nan", to.in<N>(0),
                                           to.out<N>(0));
     });
   }

@@ -2,12 +2,9 @@
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
-#include "bitale/runtime/functions.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/matrices.hpp"
 #include "ops/complex/systems.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/lapack_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lu.hpp"
 
@@ -16,49 +13,9 @@ namespace bitale {
 namespace {
 
 // Common base of Det and SLogDet.
-class DeterminantOp : public MatrixOp, public EmitsTensors {
+class DeterminantOp : public LapackOp {
  public:
   std::string_view failure() const override { return "a determinant can't be computed"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    if (x.ndim() != 2)
-      throw ShapeError(cat(who(), ": expected a matrix, got ", x.str(), " with ", x.ndim(), " dimensions"));
-    require_square(who(), x);
-    return Apply(OpRef(this), {x}, std::vector<Type>(std::size_t(outputs()), tensor_type(x.dtype(), Dims{})));
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape>) const override {
-    return std::vector<Shape>(std::size_t(outputs()));
-  }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const Array a = in[0].contiguous();
-    const std::int64_t n = a.shape(0);
-    const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
-    for (auto& each : out) each = Array::empty(a.dtype(), {});
-    visit_dtype(a.dtype(), [&]<class T>() {
-      if constexpr (std::is_floating_point_v<T>) {
-        auto* rows = pivots.mutable_data_as<std::int32_t>();
-        if (outputs() == 1)
-          runtime::det(n, a.data_as<T>(), out[0].mutable_data_as<T>(), factor.mutable_data_as<T>(), rows);
-        else
-          runtime::slogdet(n, a.data_as<T>(), out[0].mutable_data_as<T>(), out[1].mutable_data_as<T>(),
-                           factor.mutable_data_as<T>(), rows);
-      }
-    });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const Expr n = to.shape_in(0)[0];
-    require_lengths(to);
-    const DType dtype = node.output(0).dtype();
-    std::vector<CallArgument> arguments{n, InputData{0}, OutputData{0}};
-    if (outputs() == 2) arguments.push_back(OutputData{1});
-    arguments.push_back(Scratch{dtype, n * n});
-    arguments.push_back(Scratch{DType::Int32, n});
-    to.call(lapack_name(who(), dtype), arguments);
-    return true;
-  }
   // The product of the diagonal of U, whose sign changes with each exchange of rows.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
@@ -68,14 +25,14 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     check_lengths(to);
     if (product(x.lengths) == 0) {
       to.out(0, builder.full(1, x.dtype, batch));
-      if (outputs() == 2) to.out(1, builder.full(0, x.dtype, batch));
+      if (count_ == 2) to.out(1, builder.full(0, x.dtype, batch));
       return;
     }
     require_lapack(to);
     const auto [factors, pivots] = lu_of(builder, x);
     const TensorValue diagonal = builder.diagonal(factors);
     const TensorValue row = builder.iota(DType::Int32, pivots.lengths, last[0]);
-    const bool with_size = outputs() == 1;
+    const bool with_size = count_ == 1;
     const TensorValue signed_ = builder.map(x.dtype, {diagonal, pivots, row}, [&](std::span<const Expr> in) {
       const Expr one = in[0].pool().number(1, in[0].dtype()), zero = in[0].pool().number(0, in[0].dtype());
       const Expr sign = select(in[0] > zero, one, select(in[0] < zero, -one, in[0]));
@@ -83,22 +40,40 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
       return select(equal(in[1], in[2]), value, -value);
     });
     to.out(0, builder.reduce(signed_, program::Combiner::mul, last));
-    if (outputs() == 1) return;
+    if (count_ == 1) return;
     const TensorValue sizes = builder.map(x.dtype, {diagonal}, [](std::span<const Expr> in) { return abs(in[0]); });
     to.out(1, builder.reduce(builder.function("stablehlo.log", {&sizes, 1}), program::Combiner::add, last));
   }
   bool has_pushforward() const override { return true; }
 
  protected:
-  virtual int outputs() const = 0;
+  explicit DeterminantOp(int count) : LapackOp(false), count_(count) {}
   // d log |det A| = trace(A^-1 dA)
   static Variable relative(const Apply& node, const Variable& tangent) { return trace(solve(node.input(0), tangent)); }
+
+ private:
+  std::vector<std::string> outputs() const override { return std::vector<std::string>(std::size_t(count_)); }
+  std::vector<std::string> scratch() const override { return {"mm", "mi"}; }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<false>([&]<class T>(T) {
+      const auto out = [&](int k) { return to.out<T>(std::size_t(k)); };
+      T* const factor = out(count_);
+      auto* const pivots = to.out<std::int32_t>(std::size_t(count_) + 1);
+      if (count_ == 1)
+        runtime::det(to.m, to.in<T>(0), out(0), factor, pivots);
+      else
+        runtime::slogdet(to.m, to.in<T>(0), out(0), out(1), factor, pivots);
+      return std::int64_t(0);
+    });
+  }
+
+  const int count_;  // of outputs
 };
 
 class Det final : public DeterminantOp {
  public:
+  Det() : DeterminantOp(1) {}
   std::string_view name() const override { return "Det"; }
-  std::string signature() const override { return "(m,m)->()"; }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable of_x = mul(mul(cotangents[0], node.output()), transpose(inv(node.input(0))));
@@ -112,13 +87,12 @@ class Det final : public DeterminantOp {
 
  private:
   const char* who() const override { return "det"; }
-  int outputs() const override { return 1; }
 };
 
 class SLogDet final : public DeterminantOp {
  public:
+  SLogDet() : DeterminantOp(2) {}
   std::string_view name() const override { return "SLogDet"; }
-  std::string signature() const override { return "(m,m)->(),()"; }
   // The sign is constant in a neighbourhood of every matrix whose determinant is not 0.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[1].is_disconnected()) return no_gradients(node);
@@ -133,7 +107,6 @@ class SLogDet final : public DeterminantOp {
 
  private:
   const char* who() const override { return "slogdet"; }
-  int outputs() const override { return 2; }
 };
 
 template <class Kind>
@@ -160,32 +133,22 @@ BITALE_REGISTER_OP(Det, "The determinant of a matrix, by LU factors with partial
 BITALE_REGISTER_OP(SLogDet, "The sign of the determinant of a matrix, and the logarithm of its absolute value.",
                    determinant_samples<SLogDet>);
 
-const Variable& matrices(const char* who, const Operand& a) {
-  if (a.ndim() < 2)
-    throw ShapeError(
-        cat(who, ": expected a matrix, or a batch of them, got ", a.variable.str(), " with ", a.ndim(), " dimensions"));
-  return a.variable;
-}
-
 }  // namespace
 
 Variable det(const Operand& a) {
   const LocationScope here(a.where);
-  const Variable inputs[] = {matrices("det", a)};
-  if (is_complex(inputs[0])) {
-    const auto [sign, logarithm] = complex_slogdet(inputs[0]);
-    return mul(sign, exp(logarithm));
-  }
-  return apply_matrices(make_ref<Det>(), inputs);
+  const Variable& x = require_matrices("det", a);
+  if (!is_complex(x)) return make_ref<Det>()->of({&x, 1})[0];
+  const auto [sign, logarithm] = complex_slogdet(x);
+  return mul(sign, exp(logarithm));
 }
 
 SignAndLogarithm slogdet(const Operand& a) {
   const LocationScope here(a.where);
-  const Variable inputs[] = {matrices("slogdet", a)};
-  if (is_complex(inputs[0])) return complex_slogdet(inputs[0]);
-  const auto op = make_ref<SLogDet>();
-  const Apply node = blockwise(op, op->signature(), inputs);
-  return {node.output(0), node.output(1)};
+  const Variable& x = require_matrices("slogdet", a);
+  if (is_complex(x)) return complex_slogdet(x);
+  const Variables out = make_ref<SLogDet>()->of({&x, 1});
+  return {out[0], out[1]};
 }
 
 }  // namespace bitale

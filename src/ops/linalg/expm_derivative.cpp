@@ -85,11 +85,11 @@ class ExpmDerivative final : public LapackOp {
   }
 
  private:
-  std::vector<std::string> inputs() const override { return {"mm", "pmm"}; }
+  std::vector<std::string> inputs() const override { return {"mm", "kmm"}; }
   std::vector<std::string> outputs() const override { return {"mm"}; }
   std::int64_t run(const Call& to) const override {
     return to.with_numbers<has_pairs>(
-        [&]<class N>(N) { return runtime::expm_derivative<N>(to.m, to.p, to.in<N>(0), to.in<N>(1), to.out<N>(0)); });
+        [&]<class N>(N) { return runtime::expm_derivative<N>(to.m, to.k, to.in<N>(0), to.in<N>(1), to.out<N>(0)); });
   }
   std::string routine() const override { return "expm_derivative"; }
   const char* who() const override { return "expm"; }

@@ -56,8 +56,10 @@ struct Letters {
   template <class Least, class Two>
   std::vector<Length> lengths(const std::string& letters, Least&& least, Two&& two) {
     std::vector<Length> out;
-    for (const char letter : letters)
-      out.push_back(letter == '2' ? two() : letter == 'k' ? least(*find('m'), *find('n')) : *find(letter));
+    for (const char letter : letters) {
+      const Length* const known = find(letter);
+      out.push_back(letter == '2' ? two() : known ? *known : least(*find('m'), *find('n')));
+    }
     return out;
   }
 };
@@ -148,7 +150,7 @@ void LapackOp::perform(const Apply& node, std::span<const Array> in, std::span<A
   }
   for (auto& form : forms(scratch())) made.push_back(memory(form));
   const auto length = [&](char letter) { return letters.find(letter) ? *letters.find(letter) : 0; };
-  if (const auto status = run({dtype, length('m'), length('n'), length('p'), own, made})) fail(status);
+  if (const auto status = run({dtype, length('m'), length('n'), length('k'), own, made})) fail(status);
 }
 
 bool LapackOp::emit(Lowering& to, const Apply& node) const {
@@ -159,7 +161,7 @@ bool LapackOp::emit(Lowering& to, const Apply& node) const {
   require_lengths(to);
   Letters<Expr> letters(read, [&](std::size_t input) { return to.shape_in(int(input)); });
   std::vector<CallArgument> arguments;
-  for (const char letter : {'m', 'n', 'p'})
+  for (const char letter : {'m', 'n', 'k'})
     if (const Expr* const length = letters.find(letter)) arguments.push_back(*length);
   for (auto flag : flags()) arguments.push_back(to.pool().integer(flag));
   if (const auto number = tolerance()) arguments.push_back(to.pool().number(*number, DType::Float64));

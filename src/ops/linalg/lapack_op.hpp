@@ -21,8 +21,8 @@
 namespace bitale {
 
 // All duties except derivatives follow from the forms of inputs and outputs. A form has one letter per dimension: m, n,
-// p for lengths of the inputs, k for the lesser of m and n, 2 for the parts of complex numbers. Its tensor has the op's
-// numbers, for which pairs need no 2; a trailing r marks real numbers, i int32, l int64.
+// k for lengths of the inputs, 2 for the parts of complex numbers, another letter for the lesser of m and n. Its tensor
+// has the op's numbers, for which pairs need no 2; a trailing r marks real numbers, i int32, l int64.
 class LapackOp : public DecompositionOp, public EmitsTensors {
  public:
   std::string signature() const override;
@@ -41,7 +41,7 @@ class LapackOp : public DecompositionOp, public EmitsTensors {
   // memory.
   struct Call {
     DType dtype;  // of the numbers or their parts
-    std::int64_t m = 0, n = 0, p = 0;
+    std::int64_t m = 0, n = 0, k = 0;
     std::span<const Array> inputs, outputs;
 
     template <class N>

@@ -150,12 +150,12 @@ class Lstsq final : public LapackOp {
         {stack({part(0), part(1)}, 2), int_div(real.rank, 2), subtensor(real.singular_values, {each_second(0)})});
   }
 
-  std::vector<std::string> inputs() const override { return {"mn", "mp"}; }
-  std::vector<std::string> outputs() const override { return {"np", "l", "kr"}; }
+  std::vector<std::string> inputs() const override { return {"mn", "mk"}; }
+  std::vector<std::string> outputs() const override { return {"nk", "l", "pr"}; }
   std::optional<double> tolerance() const override { return rcond; }
   std::int64_t run(const Call& to) const override {
     return to.with_numbers<has_pairs>([&]<class N>(N) {
-      return runtime::lstsq<N>(to.m, to.n, to.p, rcond, to.in<N>(0), to.in<N>(1), to.out<N>(0), to.out<std::int64_t>(1),
+      return runtime::lstsq<N>(to.m, to.n, to.k, rcond, to.in<N>(0), to.in<N>(1), to.out<N>(0), to.out<std::int64_t>(1),
                                to.out<runtime::PartOf<N>>(2));
     });
   }

@@ -65,12 +65,12 @@ class RiccatiOp : public LapackOp {
     to.refuse("XLA's LAPACK does not sort the eigenvalues of a Schur form");
     return {};
   }
-  std::vector<std::string> inputs() const override { return {"nn", "np", "nn", "pp"}; }
+  std::vector<std::string> inputs() const override { return {"nn", "nk", "nn", "kk"}; }
   std::vector<std::string> outputs() const override { return {"nn"}; }
   std::int64_t run(const LapackOp::Call& to) const override {
     return to.with_numbers<has_pairs>([&]<class N>(N) {
       const auto solve = is_discrete() ? runtime::solve_discrete_are<N> : runtime::solve_continuous_are<N>;
-      return solve(to.n, to.p, to.in<N>(0), to.in<N>(1), to.in<N>(2), to.in<N>(3), to.out<N>(0));
+      return solve(to.n, to.k, to.in<N>(0), to.in<N>(1), to.in<N>(2), to.in<N>(3), to.out<N>(0));
     });
   }
 };

@@ -2,15 +2,12 @@
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
-#include "bitale/runtime/functions.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/matrices.hpp"
 #include "ops/complex/systems.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
 #include "ops/linalg/solve_definite.hpp"
 #include "ops/linalg/solve_structured.hpp"
+#include "ops/linalg/system_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lu.hpp"
 
@@ -18,99 +15,40 @@ namespace bitale {
 
 namespace {
 
-class Solve final : public MatrixOp, public EmitsTensors {
+class Solve final : public SystemOp {
  public:
-  Solve(bool trans, int b_ndim, std::string on_error) : trans(trans), b_ndim(b_ndim), on_error(std::move(on_error)) {
-    require_on_error("solve", this->on_error);
-    if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve: expected b_ndim 1 or 2, got ", b_ndim));
-  }
-  bool trans;
-  int b_ndim;
-  std::string on_error;
+  Solve(bool trans, int b_ndim, std::string on_error) : SystemOp("solve", trans, b_ndim, std::move(on_error)) {}
   static constexpr auto fields = attribute_list(attribute("trans", &Solve::trans), attribute("b_ndim", &Solve::b_ndim),
                                                 attribute("on_error", &Solve::on_error));
 
   std::string_view name() const override { return "Solve"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override { return b_ndim == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,k)->(m,k)"; }
-  std::string_view failure() const override { return runtime::function_named("bt_solve_f64").failure; }
 
-  Apply make_node(std::span<const Variable> inputs) const override {
-    return system_node(OpRef(this), "solve", b_ndim, inputs);
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
-
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const std::int64_t n = in[0].shape(0), columns = b_ndim == 1 ? 1 : in[1].shape(1);
-    const Array a = in[0].contiguous();
-    out[0] = in[1].copy();
-    const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
-    std::int64_t zero_pivot = 0;
-    visit_dtype(a.dtype(), [&]<class T>() {
-      if constexpr (std::is_floating_point_v<T>)
-        zero_pivot = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].mutable_data_as<T>(),
-                                    factor.mutable_data_as<T>(), pivots.mutable_data_as<std::int32_t>());
-    });
-    if (zero_pivot)
-      raise_linalg(cat("solve: the matrix is singular: no pivot is left in row ", zero_pivot - 1),
-                   "on_error=\"nan\" gives a solution that is all nan instead");
-  }
-
-  bool emit(Lowering& to, const Apply& node) const override {
-    const auto b = to.shape_in(1);
-    const Expr n = b[0], one = to.pool().integer(1);
-    require_lengths(to);
-    const DType dtype = node.output().dtype();
-    const bool transposed = to.matrix(0).transposed;
-    to.call(lapack_name("solve", dtype),
-            {n, b_ndim == 1 ? one : b[1], to.pool().integer(trans != transposed), to.pool().integer(on_error == "nan"),
-             InputData{0}, OutputData{0, {}, 1}, Scratch{dtype, n * n}, Scratch{DType::Int32, n}});
-    return true;
-  }
-
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    TensorBuilder& builder = to.builder();
-    const TensorValue a = to.in(0), b = to.in(1);
-    check_lengths(to);
-    require_lapack(to);
-    Dims as_matrix = b.lengths;
-    if (b_ndim == 1) as_matrix.push_back(1);
-    const TensorValue x = solve_by_lu(to, a, builder.reshape(b, as_matrix), TransposedForm(trans), on_error, failure());
-    to.out(0, builder.reshape(x, b.lengths));
-  }
-
-  // For x = op(a)^-1 b: g_b = op(a)^-T g, and the gradient of op(a) is -g_b x^T, which is transposed if op(a) is a^T.
-  // Giles 2008.
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable x = node.output(), of_b = solved(!trans, node.input(0), cotangents[0]);
-    const Variable &left = trans ? x : of_b, &right = trans ? of_b : x;
-    const Variable product = b_ndim == 1 ? outer(left, right) : dot(left, transpose(right));
-    return {with_static_shape_of(node.input(0), neg(product)), with_static_shape_of(node.input(1), of_b)};
-  }
-  // op(a)^-1 (db - op(da) x)
-  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    Variable right = tangents[1];
-    if (!tangents[0].is_disconnected()) {
-      const Variable moved = dot(trans ? transpose(tangents[0]) : tangents[0], node.output());
-      right = right.is_disconnected() ? neg(moved) : sub(right, moved);
-    }
-    if (right.is_disconnected()) return {disconnected()};
-    return {solved(trans, node.input(0), right)};
-  }
-  bool has_pushforward() const override { return true; }
   // The inverse of a structured matrix.
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
     if (b_ndim != 2 || !inputs.of(1).is_identity()) return {};
     const Structure a = inputs.of(0);
     return inverse_structure(trans ? a.transposed() : a);
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 
  private:
+  TensorValue solve_tensors(TensorLowering& to, const TensorValue& a, const TensorValue& b) const override {
+    require_lapack(to);
+    return solve_by_lu(to, a, b, TransposedForm(trans), on_error, failure());
+  }
+  std::vector<std::string> scratch() const override { return {"mm", "mi"}; }
+  std::vector<std::int64_t> flags_of(bool transposed) const override {
+    return {trans != transposed, on_error == "nan"};
+  }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<false>([&]<class T>(T) {
+      return runtime::solve(to.m, columns(to), trans, on_error == "nan", to.in<T>(0), to.out<T>(0), to.out<T>(1),
+                            to.out<std::int32_t>(2));
+    });
+  }
+  void fail(std::int64_t status) const override { fail_in_row("no pivot is left", status); }
   const char* who() const override { return "solve"; }
-  Variable solved(bool transposed, const Variable& a, const Variable& b) const {
+  Variable solved(bool transposed, const Variable& a, const Variable& b) const override {
     return (*make_ref<Solve>(transposed, b_ndim, on_error))({a, b});
   }
 };

@@ -6,9 +6,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/matrices.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/system_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/structured_systems.hpp"
 
@@ -27,81 +25,48 @@ void require_rows(const char* who, std::int64_t n, const Array& b) {
 }
 
 // The solution for a symmetric matrix, with both triangles given, or for one whose nonzero elements are in a band.
-class SolveStructured final : public DecompositionOp, public EmitsTensors {
+class SolveStructured final : public SystemOp {
  public:
   SolveStructured(std::string kind, bool trans, std::string on_error)
-      : kind(std::move(kind)), trans(trans), on_error(std::move(on_error)) {
-    require_on_error("solve", this->on_error);
+      : SystemOp("solve", trans, 2, std::move(on_error)), kind(std::move(kind)) {
     if (this->kind != "symmetric" && this->kind != "banded")
       throw ValueError(cat("SolveStructured: expected kind \"symmetric\" or \"banded\", got \"", this->kind, "\""));
   }
   std::string kind;
-  bool trans;
-  std::string on_error;
   static constexpr auto fields =
       attribute_list(attribute("kind", &SolveStructured::kind), attribute("trans", &SolveStructured::trans),
                      attribute("on_error", &SolveStructured::on_error));
   std::string_view name() const override { return "SolveStructured"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override { return "(m,m),(m,k)->(m,k)"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    return system_node(OpRef(this), who(), 2, inputs);
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const Array a = in[0].contiguous();
-    const std::int64_t n = a.shape(0), k = in[1].shape(1);
-    out[0] = in[1].copy();
-    const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
-    with_float(a.dtype(), [&]<class T>(T) {
-      const bool as_nan = on_error == "nan";
-      const T* x = a.template data_as<T>();
-      T *const b = out[0].template mutable_data_as<T>(), *const room = factor.template mutable_data_as<T>();
-      auto* const rows = pivots.mutable_data_as<std::int32_t>();
-      const std::int64_t status = is_banded() ? runtime::solve_by_bands<T>(n, k, trans, as_nan, x, b, room, rows)
-                                              : runtime::solve_symmetric<T>(n, k, as_nan, x, b, room, rows);
-      if (status > 0) no_pivot(who(), status);
-      check(status);
-    });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1);
-    require_lengths(to);
-    std::vector<CallArgument> arguments{b[0], b[1]};
-    if (is_banded()) arguments.push_back(to.pool().integer(trans));
-    arguments.push_back(to.pool().integer(on_error == "nan"));
-    arguments.push_back(InputData{0});
-    arguments.push_back(OutputData{0, {}, 1});
-    arguments.push_back(Scratch{node.output().dtype(), a[0] * a[0]});
-    arguments.push_back(Scratch{DType::Int32, a[0]});
-    call_runtime(to, node, std::move(arguments));
-    return true;
-  }
-
-  // As for any matrix: XLA has no routine for symmetric or banded ones.
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    const TensorValue a = to.in(0), b = to.in(1);
-    check_lengths(to);
-    require_lapack(to);
-    to.out(0, solve_by_lu(to, a, b, TransposedForm(trans), on_error, "solve: the matrix is singular"));
-  }
-
-  // As for any matrix; Giles 2008.
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable x = node.output(), of_b = transposed({node.input(0), cotangents[0]});
-    const Variable of_a = neg(trans ? dot(x, t(of_b)) : dot(of_b, t(x)));
-    return {with_static_shape_of(node.input(0), of_a), with_static_shape_of(node.input(1), of_b)};
-  }
 
  private:
   bool is_banded() const { return kind == "banded"; }
-  std::string runtime_name() const override { return is_banded() ? "solve_by_bands" : "solve_symmetric"; }
+  // As for any matrix: XLA has no routine for symmetric or banded ones.
+  TensorValue solve_tensors(TensorLowering& to, const TensorValue& a, const TensorValue& b) const override {
+    require_lapack(to);
+    return solve_by_lu(to, a, b, TransposedForm(trans), on_error, "solve: the matrix is singular");
+  }
+  std::vector<std::string> scratch() const override { return {"mm", "mi"}; }
+  std::vector<std::int64_t> flags_of(bool) const override {
+    const bool as_nan = on_error == "nan";
+    return is_banded() ? std::vector<std::int64_t>{trans, as_nan} : std::vector<std::int64_t>{as_nan};
+  }
+  bool takes_transposed() const override { return false; }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<false>([&]<class T>(T) {
+      const bool as_nan = on_error == "nan";
+      const T* a = to.in<T>(0);
+      T *const b = to.out<T>(0), *const factor = to.out<T>(1);
+      auto* const pivots = to.out<std::int32_t>(2);
+      return is_banded() ? runtime::solve_by_bands<T>(to.m, to.k, trans, as_nan, a, b, factor, pivots)
+                         : runtime::solve_symmetric<T>(to.m, to.k, as_nan, a, b, factor, pivots);
+    });
+  }
+  void fail(std::int64_t status) const override { status > 0 ? no_pivot(who(), status) : check(status); }
+  std::string routine() const override { return is_banded() ? "solve_by_bands" : "solve_symmetric"; }
   const char* who() const override { return "solve"; }
-  Variable transposed(std::initializer_list<Variable> inputs) const {
-    return (*make_ref<SolveStructured>(kind, is_banded() && !trans, on_error))(inputs);
+  Variable solved(bool transposed, const Variable& a, const Variable& b) const override {
+    return (*make_ref<SolveStructured>(kind, is_banded() && transposed, on_error))({a, b});
   }
 };
 

@@ -4,13 +4,10 @@
 #include "bitale/ops/lowering.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/registry.hpp"
-#include "bitale/runtime/functions.hpp"
 #include "core/call_scope.hpp"
 #include "ops/analysis/lengths.hpp"
-#include "ops/complex/matrices.hpp"
 #include "ops/complex/systems.hpp"
-#include "ops/linalg/lapack_forms.hpp"
-#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/system_op.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/lapack.hpp"
 
@@ -18,16 +15,11 @@ namespace bitale {
 
 namespace {
 
-class SolveTriangular final : public MatrixOp, public EmitsTensors {
+class SolveTriangular final : public SystemOp {
  public:
   SolveTriangular(bool lower, bool trans, bool unit_diagonal, int b_ndim, std::string on_error)
-      : lower(lower), trans(trans), unit_diagonal(unit_diagonal), b_ndim(b_ndim), on_error(std::move(on_error)) {
-    require_on_error("solve_triangular", this->on_error);
-    if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve_triangular: expected b_ndim 1 or 2, got ", b_ndim));
-  }
-  bool lower, trans, unit_diagonal;
-  int b_ndim;
-  std::string on_error;
+      : SystemOp("solve_triangular", trans, b_ndim, std::move(on_error)), lower(lower), unit_diagonal(unit_diagonal) {}
+  bool lower, unit_diagonal;
   static constexpr auto fields =
       attribute_list(attribute("lower", &SolveTriangular::lower), attribute("trans", &SolveTriangular::trans),
                      attribute("unit_diagonal", &SolveTriangular::unit_diagonal),
@@ -35,77 +27,7 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
 
   std::string_view name() const override { return "SolveTriangular"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
-  std::string signature() const override { return b_ndim == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,k)->(m,k)"; }
-  std::string_view failure() const override { return runtime::function_named("bt_solve_triangular_f64").failure; }
 
-  Apply make_node(std::span<const Variable> inputs) const override {
-    return system_node(OpRef(this), "solve_triangular", b_ndim, inputs);
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
-
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    check_lengths(in);
-    const std::int64_t n = in[0].shape(0);
-    const Array a = in[0].contiguous();
-    out[0] = in[1].copy();
-    const std::int64_t columns = b_ndim == 1 ? 1 : in[1].shape(1);
-    const auto solve = [&]<class T>(const T* matrix, T* b) {
-      return runtime::solve_triangular(n, columns, lower, trans, unit_diagonal, on_error == "nan", matrix, b);
-    };
-    const std::int64_t zero_row = a.dtype() == DType::Float32
-                                      ? solve(a.data_as<float>(), out[0].mutable_data_as<float>())
-                                      : solve(a.data_as<double>(), out[0].mutable_data_as<double>());
-    if (zero_row)
-      raise_linalg(cat("solve_triangular: the matrix is singular: its diagonal is 0 in row ", zero_row - 1),
-                   "on_error=\"nan\" gives a solution that is all nan instead");
-  }
-
-  bool emit(Lowering& to, const Apply& node) const override {
-    const auto b = to.shape_in(1);
-    const Expr n = b[0], one = to.pool().integer(1);
-    require_lengths(to);
-    // If the transpose is what is stored in memory, its triangle is the other one.
-    const bool transposed = to.matrix(0).transposed;
-    const auto flag = [&](bool value) { return to.pool().integer(value); };
-    to.call(lapack_name("solve_triangular", node.output().dtype()),
-            {n, b_ndim == 1 ? one : b[1], flag(lower != transposed), flag(trans != transposed), flag(unit_diagonal),
-             flag(on_error == "nan"), InputData{0}, OutputData{0, {}, 1}});
-    return true;
-  }
-
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    TensorBuilder& builder = to.builder();
-    const TensorValue a = to.in(0), b = to.in(1);
-    check_lengths(to);
-    Dims as_matrix = b.lengths;
-    if (b_ndim == 1) as_matrix.push_back(1);
-    const TensorValue x = solve_by_substitution(to, a, builder.reshape(b, as_matrix),
-                                                {lower, TransposedForm(trans), unit_diagonal}, on_error, failure());
-    to.out(0, builder.reshape(x, b.lengths));
-  }
-  // For x = op(a)^-1 b: g_b = op(a)^-T g, and the gradient of op(a) is -g_b x^T, which is transposed if op(a) is a^T;
-  // only the triangle that is read has a gradient.
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable x = node.output();
-    const Variable of_b = solved(!trans, node.input(0), cotangents[0]);
-    const Variable &left = trans ? x : of_b, &right = trans ? of_b : x;
-    const Variable product = b_ndim == 1 ? outer(left, right) : dot(left, transpose(right));
-    return {with_static_shape_of(node.input(0), where_read(neg(product))), with_static_shape_of(node.input(1), of_b)};
-  }
-
-  // op(a)^-1 (db - op(da) x)
-  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    Variable right = tangents[1];
-    if (!tangents[0].is_disconnected()) {
-      const Variable da = where_read(tangents[0]);
-      const Variable moved = dot(trans ? transpose(da) : da, node.output());
-      right = right.is_disconnected() ? neg(moved) : sub(right, moved);
-    }
-    if (right.is_disconnected()) return {disconnected()};
-    return {solved(trans, node.input(0), right)};
-  }
-  bool has_pushforward() const override { return true; }
   // The inverse of a triangular matrix is triangular; so is its product with another one.
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
     if (b_ndim != 2) return {};
@@ -120,17 +42,31 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     }
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 
  private:
+  TensorValue solve_tensors(TensorLowering& to, const TensorValue& a, const TensorValue& b) const override {
+    return solve_by_substitution(to, a, b, {lower, TransposedForm(trans), unit_diagonal}, on_error, failure());
+  }
+  // The transpose of a has the other triangle.
+  std::vector<std::int64_t> flags_of(bool transposed) const override {
+    return {lower != transposed, trans != transposed, unit_diagonal, on_error == "nan"};
+  }
+  std::int64_t run(const Call& to) const override {
+    return to.with_numbers<false>([&]<class T>(T) {
+      return runtime::solve_triangular(to.m, columns(to), lower, trans, unit_diagonal, on_error == "nan", to.in<T>(0),
+                                       to.out<T>(0));
+    });
+  }
+  void fail(std::int64_t status) const override { fail_in_row("its diagonal is 0", status); }
   const char* who() const override { return "solve_triangular"; }
-  Variable solved(bool transposed, const Variable& a, const Variable& b) const {
+  Variable solved(bool transposed, const Variable& a, const Variable& b) const override {
     return (*make_ref<SolveTriangular>(lower, transposed, unit_diagonal, b_ndim, on_error))({a, b});
   }
-  Variable where_read(const Variable& x) const {
+  Variable gradient_read(const Variable& x) const override {
     const int k = unit_diagonal ? 1 : 0;
     return lower ? tril(x, -k) : triu(x, k);
   }
+  Variable whole(const Variable& x) const override { return gradient_read(x); }
 };
 
 std::vector<Sample> solve_triangular_samples() {

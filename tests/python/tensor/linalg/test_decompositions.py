@@ -742,7 +742,7 @@ def test_mismatched_sizes_are_rejected(linker):
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     mode = bt.compile.Mode(linker=linker)
     for function, message in [
-        (lambda: la.lstsq(x, y)[0], r"lstsq: expected inputs of the shapes \(m,n\),\(m,p\)"),
+        (lambda: la.lstsq(x, y)[0], r"lstsq: expected inputs of the shapes \(m,n\),\(m,k\)"),
         (lambda: la.solve_sylvester(x, x, y), "solve_sylvester"),
         (lambda: la.solve_discrete_are(x, y, x, x), "solve_discrete_are"),
         (lambda: la.solve_continuous_are(x, y, x, x), "solve_continuous_are"),
