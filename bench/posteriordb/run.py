@@ -158,7 +158,7 @@ def prepared(
 
 
 def quickly_prepared(name: str, data: dict[str, Any]) -> float:
-    """The time until the first result in mode FAST_START, cold, in this thread: another one makes better code meanwhile."""
+    """The time until the first result in mode FAST_START, cold, in this thread: calls are interpreted."""
     with bt.config.change_flags(cache=False):
         return prepared(name, data, "FAST_START", time.thread_time)[2]
 

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -154,7 +156,22 @@ void work_in_turn(Running& among) {
 
 }  // namespace
 
+namespace {
+
+// The C library destroys such objects of the thread that calls exit before it calls any function that is registered for
+// the exit. Among these are destructors of LLVM's objects, which are made while it works.
+struct EndsWork {
+  ~EndsWork() {
+    if (syscall(SYS_gettid) == getpid()) end_background_work();
+  }
+};
+
+}  // namespace
+
+void end_background_work_at_exit() { static thread_local EndsWork it; }
+
 void run_later(std::function<void()> work) {
+  end_background_work_at_exit();
   Running& among = running();
   if (!among.add(std::move(work))) return;
   const auto body = [&among] {

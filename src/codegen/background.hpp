@@ -14,6 +14,9 @@ std::string in_background(std::function<std::string()> work);
 // Runs the work some time, one after the other with other such work. What it throws is lost, and so is work that has
 // not begun when the process exits, or in a child process.
 void run_later(std::function<void()> work);
+// To be called in a thread that may cause such work, as early as possible: if it is the main thread, the process ends
+// that work before it begins to exit.
+void end_background_work_at_exit();
 
 // Returns when no work is left.
 void wait_for_background_work();

@@ -1,19 +1,24 @@
 #include "codegen/code.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/runtime/functions.hpp"
 #include "cache/claim.hpp"
 #include "codegen/background.hpp"
+#include "codegen/interpreted/plan.hpp"
 #include "codegen/key.hpp"
+#include "codegen/schedule.hpp"
 
 namespace bitale::codegen {
 
@@ -108,30 +113,99 @@ struct CacheEntry {
   }
 };
 
-// Code of the first tier, which the second one replaces some time later, unless no function is left that uses it. The
-// second one is made once for all functions of the same Program, where it is kept.
-std::unique_ptr<MachineCode> in_tiers(const Generator& generator, const program::Program& program, const Target& target,
-                                      const std::optional<CacheEntry>& entry) {
-  const auto start = Clock::now();
-  Tiers tiers = generator.generate_in_tiers(program, target);
-  Generated first{link_generated(tiers.quick), std::move(tiers.quick), milliseconds_since(start)};
-  auto code = std::make_unique<MachineCode>(first.object, Origin::generated, first.milliseconds);
-  if (!tiers.full) {
-    if (entry) entry->save(first);
-    return code;
+}  // namespace
+
+// A Program that is interpreted, and what makes its code. Code that is used once or twice is never made: it begins to
+// be when the interpreter has taken as long as making it is expected to take.
+class Interpreted {
+ public:
+  using Make = std::function<std::shared_ptr<const Object>()>;
+  Interpreted(std::unique_ptr<const interpreted::Plan> plan, Make make)
+      : plan_(std::move(plan)), make_(std::move(make)) {
+    expected_ = milliseconds_of_a_module + milliseconds_of_an_operation * double(plan_->operation_count());
   }
-  run_later([full = std::move(tiers.full), used = std::weak_ptr(code->tier()), entry] {
-    if (used.expired()) return;
-    Generated made;
-    if (entry) made.object = loaded().find(entry->key);
-    if (!made.object) {
-      made.file = full();
-      made.object = link_generated(made.file);
-      if (entry) entry->save(made);
-    }
-    if (const auto tier = used.lock()) tier->replace(made.object);
-  });
-  return code;
+  void set_tier(std::weak_ptr<MachineCode::Tier> tier) { tier_ = std::move(tier); }
+
+  // A call that takes long is abandoned when there is code, which then runs it from its beginning.
+  std::int32_t run(runtime::Frame* frame) const {
+    struct Watch final : interpreted::Plan::Watch {
+      explicit Watch(const Interpreted& of) : of(of) {}
+      bool stops() override {
+        of.note(milliseconds_since(std::exchange(start, Clock::now())));
+        const auto tier = of.tier_.lock();
+        return tier && tier->entry();
+      }
+      const Interpreted& of;
+      Clock::time_point start = Clock::now();
+    } watch(*this);
+    const std::int32_t status = plan_->run(frame, watch);
+    if (status == interpreted::Plan::abandoned) return tier_.lock()->entry()(frame);
+    note(milliseconds_since(watch.start));
+    return status;
+  }
+
+ private:
+  static constexpr double milliseconds_of_a_module = 10, milliseconds_of_an_operation = 0.01;
+
+  void note(double milliseconds) const {
+    const double spent = spent_.load(std::memory_order_relaxed) + milliseconds;
+    spent_.store(spent, std::memory_order_relaxed);
+    if (spent >= expected_) begin();
+  }
+  // In a child process, where no thread of its parent goes on, it begins again.
+  void begin() const {
+    const pid_t process = getpid();
+    if (begun_in_.exchange(process) == process) return;
+    run_later([tier = tier_, make = make_] {
+      if (tier.expired()) return;
+      const NoInterruption here;
+      const auto object = make();
+      if (const auto used = tier.lock()) used->replace(object);
+    });
+  }
+
+  const std::unique_ptr<const interpreted::Plan> plan_;
+  const Make make_;
+  std::weak_ptr<MachineCode::Tier> tier_;
+  double expected_ = 0;  // milliseconds
+  mutable std::atomic<double> spent_{0};
+  mutable std::atomic<pid_t> begun_in_{0};
+};
+
+MachineCode::Tier::Tier(std::shared_ptr<const Object> object) { replace(std::move(object)); }
+MachineCode::Tier::Tier(std::unique_ptr<const Interpreted> first) : first_(std::move(first)) {}
+MachineCode::Tier::~Tier() = default;
+
+void MachineCode::Tier::replace(std::shared_ptr<const Object> object) {
+  object_ = std::move(object);
+  entry_.store(reinterpret_cast<runtime::Entry>(object_->entry()), std::memory_order_release);
+}
+
+std::int32_t MachineCode::Tier::interpret(runtime::Frame* frame) const { return first_->run(frame); }
+
+namespace {
+
+// Null where the Program can't be interpreted.
+std::unique_ptr<MachineCode> interpret(const Generator& generator, const program::Program& program,
+                                       const Target& target, std::optional<CacheEntry> entry) {
+  if (target.checks_memory) return nullptr;
+  end_background_work_at_exit();
+  const auto own = std::make_shared<const program::Program>(scheduled(program, target.vector_bytes));
+  auto plan = interpreted::Plan::make(*own);
+  if (!plan) return nullptr;
+  // Code is made once for all functions of the same Program, where it is kept.
+  const auto make = [own, target, &generator, entry = std::move(entry)] {
+    if (entry)
+      if (Shared object = loaded().find(entry->key)) return object;
+    const Generated made = generate(generator, *own, target);
+    if (entry) entry->save(made);
+    return made.object;
+  };
+  auto first = std::make_unique<Interpreted>(std::move(plan), make);
+  Interpreted& it = *first;
+  const auto tier = std::make_shared<MachineCode::Tier>(std::move(first));
+  it.set_tier(tier);
+  return std::make_unique<MachineCode>(tier);
 }
 
 }  // namespace
@@ -139,7 +213,8 @@ std::unique_ptr<MachineCode> in_tiers(const Generator& generator, const program:
 std::unique_ptr<MachineCode> compile(const program::Program& program, const Target& target, const Generator& generator,
                                      bool cached) {
   if (!cached || !config::get_bool("cache")) {
-    if (generator.generate_in_tiers) return in_tiers(generator, program, target, {});
+    if (generator.interprets_first)
+      if (auto code = interpret(generator, program, target, {})) return code;
     const Generated made = generate(generator, program, target);
     return std::make_unique<MachineCode>(made.object, Origin::generated, made.milliseconds);
   }
@@ -150,7 +225,8 @@ std::unique_ptr<MachineCode> compile(const program::Program& program, const Targ
   Origin origin = Origin::store;
   double generating = 0;
   Shared object = load(store, key);
-  if (!object && generator.generate_in_tiers) return in_tiers(generator, program, target, CacheEntry{store, key});
+  if (!object && generator.interprets_first)
+    if (auto code = interpret(generator, program, target, CacheEntry{store, key})) return code;
   if (!object) {
     const cache::Claim claim(store, key);
     object = load(store, key);  // another process may have been quicker
@@ -167,7 +243,7 @@ std::unique_ptr<MachineCode> compile(const program::Program& program, const Targ
 }
 
 std::string_view name_of(Origin origin) {
-  constexpr std::string_view names[] = {"generated", "store", "memory"};
+  constexpr std::string_view names[] = {"generated", "store", "memory", "interpreted"};
   return names[std::size_t(origin)];
 }
 

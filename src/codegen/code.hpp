@@ -14,32 +14,40 @@
 
 namespace bitale::codegen {
 
-// Where code came from.
-enum class Origin : std::uint8_t { generated, store, memory };
+// Where code came from; interpreted: there is none yet.
+enum class Origin : std::uint8_t { generated, store, memory, interpreted };
 
 std::string_view name_of(Origin origin);
 
+class Interpreted;
+
 class MachineCode {
  public:
-  // The code that calls run: the first one, or the better one that has come since. Calls may still be running the first
-  // one, so that it is kept.
+  // What calls run: code, or a plan for the interpreter until there is code. Calls may still be running the plan then,
+  // so that it is kept.
   class Tier {
    public:
-    explicit Tier(std::shared_ptr<const Object> object) : first_(std::move(object)), entry_(entry_of(*first_)) {}
-    runtime::Entry entry() const { return entry_.load(std::memory_order_acquire); }
-    void replace(std::shared_ptr<const Object> object) {  // once
-      second_ = std::move(object);
-      entry_.store(entry_of(*second_), std::memory_order_release);
+    explicit Tier(std::shared_ptr<const Object> object);
+    explicit Tier(std::unique_ptr<const Interpreted> first);
+    ~Tier();
+    std::int32_t run(runtime::Frame* frame) const {
+      const runtime::Entry code = entry_.load(std::memory_order_acquire);
+      return code ? code(frame) : interpret(frame);
     }
+    runtime::Entry entry() const { return entry_.load(std::memory_order_acquire); }  // null while there is no code
+    void replace(std::shared_ptr<const Object> object);                              // once
 
    private:
-    static runtime::Entry entry_of(const Object& object) { return reinterpret_cast<runtime::Entry>(object.entry()); }
-    std::shared_ptr<const Object> first_, second_;
-    std::atomic<runtime::Entry> entry_;
+    std::int32_t interpret(runtime::Frame* frame) const;
+    std::unique_ptr<const Interpreted> first_;
+    std::shared_ptr<const Object> object_;
+    std::atomic<runtime::Entry> entry_{nullptr};
   };
 
   MachineCode(std::shared_ptr<const Object> object, Origin origin, double generating = 0)
       : tier_(std::make_shared<Tier>(std::move(object))), origin_(origin), generating_(generating) {}
+  explicit MachineCode(std::shared_ptr<Tier> tier) : tier_(std::move(tier)), origin_(Origin::interpreted) {}
+  std::int32_t run(runtime::Frame* frame) const { return tier_->run(frame); }
   runtime::Entry entry() const { return tier_->entry(); }  // valid as long as this
   const std::shared_ptr<Tier>& tier() const { return tier_; }
   Origin origin() const { return origin_; }
@@ -48,7 +56,7 @@ class MachineCode {
  private:
   std::shared_ptr<Tier> tier_;
   Origin origin_;
-  double generating_;
+  double generating_ = 0;
 };
 
 // Flags: `cache` (whether code is stored and looked up; never if not `cached`), `compiledir` (where), `cache__size`

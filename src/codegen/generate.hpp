@@ -1,7 +1,6 @@
 // The code generators behind `compile`, which turn a Program into an object file.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -19,12 +18,6 @@ class MissingGenerator : public NotImplementedError {
   using NotImplementedError::NotImplementedError;
 };
 
-// Two object files of one Program, with the same results to the last bit.
-struct Tiers {
-  std::string quick;                  // takes less time to make, and more to run
-  std::function<std::string()> full;  // makes the other one, in any thread; empty: the first one is both
-};
-
 // A generator of object files, all of which have the same entry point.
 struct Generator {
   std::string_view linker;  // the name of the linker that uses it
@@ -33,8 +26,8 @@ struct Generator {
   std::string (*identity)();
   // Throws MissingGenerator when what it needs is not found.
   std::string (*generate)(const program::Program& program, const Target& target);
-  // Tiered compilation: functions begin with the quick code, and go over to the full one when it is ready. Null: none.
-  Tiers (*generate_in_tiers)(const program::Program& program, const Target& target) = nullptr;
+  // Tiered compilation: Programs are interpreted until it has turned out that code is worthwhile, and is ready.
+  bool interprets_first = false;
 };
 const Generator& llvm_generator();         // by means of the LLVM library
 const Generator& llvm_tiered_generator();  // the same code in the end

@@ -31,6 +31,7 @@ Phase rewriting_phase(const RewriteReport& report, double seconds) {
 std::string origin_text(const std::string& code) {
   if (code == "store") return "found in the compiledir";
   if (code == "memory") return "this process had it";
+  if (code == "interpreted") return "none yet: calls are interpreted";
   return code;
 }
 

@@ -72,8 +72,8 @@ const std::vector<Flag>& declarations() {
        "enum",
        {},
        "auto",
-       "What runs a compiled graph: native code by LLVM (jit; tiered: at first quickly made code, which the other one "
-       "replaces in time) or by the system's C compiler (c), native code for each "
+       "What runs a compiled graph: native code by LLVM (jit; tiered: calls are interpreted until that is "
+       "worthwhile and ready) or by the system's C compiler (c), native code for each "
        "node (opwise), each op's perform (vm), or both, compared (dual). auto leaves the choice to the mode."},
       {"allow_gc",
        "bool",

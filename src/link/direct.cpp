@@ -185,7 +185,7 @@ BITALE_INLINE bool DirectCode::run_at(std::span<void* const> addresses, std::int
   if (!good) return false;
   Call call(*this, {}, memory);
   call.frame.poll = poll;
-  return code_->entry()(&call.frame) == 0;
+  return code_->run(&call.frame) == 0;
 }
 
 bool DirectCode::run_at(std::span<void* const> addresses) const {
@@ -233,7 +233,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   if (!good) return false;
   if (stages_) return run_staged(outputs, memory);
   Call call(*this, outputs, memory);
-  return code_->entry()(&call.frame) == 0;
+  return code_->run(&call.frame) == 0;
 }
 
 // Results are staged on the stack until the code has succeeded.
@@ -252,7 +252,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
     ++output;
   }
   Call call(*this, outputs, memory);
-  if (code_->entry()(&call.frame) != 0) return false;
+  if (code_->run(&call.frame) != 0) return false;
   for (std::size_t k = 0; k < outputs.size(); ++k)
     std::memcpy(outputs[k].data, memory.data[outputs_[k].buffer], sizes[k]);
   return true;
@@ -271,7 +271,7 @@ std::optional<std::int32_t> DirectCode::run(std::span<const View> inputs, Receiv
         results.allocate(output++, argument.dtype, std::span(shape).first(std::size_t(argument.ndim)));
   }
   Call call(*this, {}, memory);
-  return code_->entry()(&call.frame);
+  return code_->run(&call.frame);
 }
 
 }  // namespace bitale::link

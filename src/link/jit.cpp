@@ -193,7 +193,7 @@ class JitThunk final : public Thunk {
     std::optional<runtime::ThreadBudget> budget;  // for products of matrices
     if (threads_ > 1) budget.emplace(threads_);
     if (profiler_) return run_profiled(call, inputs, start);
-    if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
+    if (const auto status = code_->run(&call.frame.self)) fail(call, status, inputs);
   }
 
   // ---- other strides ----
@@ -416,7 +416,7 @@ class JitThunk final : public Thunk {
     std::int32_t status;
     {
       const runtime::ProbeScope scope(record);
-      status = code_->entry()(&call.frame.self);
+      status = code_->run(&call.frame.self);
     }
     if (status) fail(call, status, inputs);
     const double seconds = 1e-3 * milliseconds_since(start);
@@ -548,7 +548,8 @@ std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& opt
 }
 
 std::unique_ptr<Thunk> link_tiered(const LinkedGraph& graph, const LinkOptions& options) {
-  return link_native(graph, options, codegen::llvm_tiered_generator());
+  // A profile is one of code.
+  return link_native(graph, options, options.profile ? codegen::llvm_generator() : codegen::llvm_tiered_generator());
 }
 
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options) {

@@ -20,7 +20,7 @@ namespace bitale::link {
 struct LinkTimes {
   double lower = 0, codegen = 0;  // milliseconds
   double generate = 0;            // of `codegen`: time in the code generator
-  std::string code = {};          // "generated", or the cache that had it: "store", "memory"; "" where there is no code
+  std::string code = {};  // "generated"; the cache that had it: "store", "memory"; "interpreted": none yet; "": no code
 };
 
 class DirectCode;

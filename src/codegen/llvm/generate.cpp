@@ -28,20 +28,6 @@ std::string generate(const program::Program& program, const Target& target) {
   return module->instruction_count() < takes_long ? make() : in_background(make);
 }
 
-Tiers generate_in_tiers(const program::Program& program, const Target& target) {
-  const auto module = module_of(program, target);
-  if (module->is_huge()) return {in_background([module] { return object_of(*module, function_passes); }), nullptr};
-  const auto bitcode = std::make_shared<const std::string>(module->bitcode());
-  const auto make = [module] {
-    module->optimise(quick_passes);
-    return module->object(Module::Effort::least);
-  };
-  return {module->instruction_count() < takes_long ? make() : in_background(make), [module, bitcode] {
-            Module full(*module, *bitcode);
-            return object_of(full, function_passes);
-          }};
-}
-
 }  // namespace
 
 const Generator& llvm_generator() {
@@ -50,7 +36,7 @@ const Generator& llvm_generator() {
 }
 
 const Generator& llvm_tiered_generator() {
-  static constexpr Generator it{"tiered", identity, generate, generate_in_tiers};
+  static constexpr Generator it{"tiered", identity, generate, true};
   return it;
 }
 

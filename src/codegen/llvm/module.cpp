@@ -264,7 +264,7 @@ void Module::keep(const std::unordered_set<std::string>& names) {
 
 std::string Module::text() const { return take(llvm().PrintModuleToString(module_.get())); }
 
-std::string Module::object(Effort effort) const {
+std::string Module::object() const {
   require_memory(built_);
   const LlvmApi& l = llvm();
   char* message = nullptr;
@@ -273,8 +273,8 @@ std::string Module::object(Effort effort) const {
   // The instructions of a few loops are scheduled once more after register allocation; for much code that takes a tenth
   // of the time, and processors hardly gain from it.
   constexpr std::size_t much = 800;
-  const bool least = is_huge_ || effort == Effort::least, less = least || built_ > much;
-  const Machine quick(less ? make_machine(target_, info_, least ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess)
+  const bool less = is_huge_ || built_ > much;
+  const Machine quick(less ? make_machine(target_, info_, is_huge_ ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess)
                            : nullptr);
   const Machine& machine = less ? quick : machine_;
   if (l.TargetMachineEmitToMemoryBuffer(machine.get(), module_.get(), LLVMObjectFile, &message, &buffer))

@@ -49,8 +49,7 @@ class Module {
   std::string text() const;
   // Whether machine code is always made at the lowest level of effort.
   bool is_huge() const { return is_huge_; }
-  enum class Effort : std::uint8_t { usual, least };
-  std::string object(Effort effort = Effort::usual) const;
+  std::string object() const;
 
   // ---- pieces (pieces.hpp) ----
   struct Function {
@@ -85,7 +84,5 @@ class Module {
 // Expressions are emitted hoisted and shared, so that passes need only promote variables to registers and clean up.
 inline constexpr const char* function_passes =
     "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
-// What machine code of least effort gains time from, by having less to translate.
-inline constexpr const char* quick_passes = "function(mem2reg,early-cse)";
 
 }  // namespace bitale::codegen

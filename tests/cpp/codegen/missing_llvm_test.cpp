@@ -49,6 +49,11 @@ TEST_CASE("missing LLVM: an error that says what to do") {
   CHECK(run_with("inner: error without LLVM", "llvm_library=libc.so.6" + compiledir) == 0);  // a library, but not LLVM
 }
 
+TEST_CASE("missing LLVM: the interpreter does not need it") {
+  const testing::TemporaryDirectory empty;
+  CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker=tiered,compiledir=" + empty.path()) == 0);
+}
+
 TEST_CASE("missing LLVM: linker_fallback selects the next linker") {
   const testing::TemporaryDirectory empty;
   const std::string flags = "llvm_library=/nowhere/libLLVM.so,compiledir=" + empty.path();

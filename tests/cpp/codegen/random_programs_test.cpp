@@ -1,5 +1,6 @@
 // Random Programs: stores, loads, sums in memory, loops with states and branches over a few small buffers, where reads
-// and writes of one element alternate at all levels. Both emitters compute what the interpreter computes, bit by bit.
+// and writes of one element alternate at all levels. Both emitters, and the interpreter of
+// vectors, compute what the interpreter of the tests computes, bit by bit.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -178,7 +179,7 @@ TEST_CASE("emitters read and write memory in the order of the steps") {
     verify(program);
     if (in_lanes) lowering::vectorize(program);
     const auto expected = test::run_program(program, inputs, "interpreter");
-    for (const char* how : {"llvm", "c"}) {
+    for (const char* how : {"llvm", "tiered", "c"}) {
       if (how[0] == 'c' && seed % 8 > 1) continue;  // a compiler is started for each
       const auto got = test::run_program(program, inputs, how);
       for (std::size_t k = 0; k < expected.outputs.size(); ++k) {

@@ -66,10 +66,17 @@ ProgramResult run_program(const program::Program& program, std::span<const Array
     out.outputs = std::move(run.outputs);
     return out;
   }
-  const auto code = how == "c" ? codegen::compile(program, codegen::this_target(), codegen::c_generator())
-                               : codegen::compile(program);
+  const codegen::Generator& generator = how == "c"        ? codegen::c_generator()
+                                        : how == "tiered" ? codegen::llvm_tiered_generator()
+                                                          : codegen::llvm_generator();
+  return run_code(*codegen::compile(program, codegen::this_target(), generator), program, inputs);
+}
+
+ProgramResult run_code(const codegen::MachineCode& code, const program::Program& program,
+                       std::span<const Array> inputs) {
+  ProgramResult out;
   Call call(program, inputs);
-  out.status = code->entry()(&call);
+  out.status = code.run(&call);
   if (out.status) return out;
   out.outputs.resize(std::size_t(program.output_count));
   for (std::size_t b = 0; b < program.buffers.size(); ++b)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bitale/core/array.hpp"
+#include "codegen/code.hpp"
 #include "program/program.hpp"
 
 namespace bitale::test {
@@ -16,8 +17,12 @@ struct ProgramResult {
   std::vector<Array> outputs;
 };
 
-// `how`: "llvm", "c" or "interpreter". Inputs are C-contiguous arrays, in the order of their slots. The Program must
-// not call the host.
+// `how`: "llvm", "c", "tiered" (interpreted at first) or "interpreter" (that of the tests). Inputs are C-contiguous
+// arrays, in the order of their slots. The Program must not call the host.
 ProgramResult run_program(const program::Program& program, std::span<const Array> inputs, std::string_view how);
+
+// Runs what was compiled for the Program.
+ProgramResult run_code(const codegen::MachineCode& code, const program::Program& program,
+                       std::span<const Array> inputs);
 
 }  // namespace bitale::test
