@@ -7,6 +7,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/kernels/kernels.hpp"
 
 namespace bitale::program {
 
@@ -52,98 +53,6 @@ To convert(From value) {
     return value != 0;
   } else {
     return To(value);
-  }
-}
-
-template <class T>
-T shifted_left(T x, T by) {
-  return T(std::uint64_t(x) << (std::uint64_t(by) & 63));
-}
-
-[[noreturn]] void refuse(Code code, DType dtype) {
-  throw InternalError(cat("program: ", code_name(code), " of ", dtype_short_name(dtype), " can't be interpreted"));
-}
-
-template <class T>
-T float_operation(Code code, T x, T y, T z) {
-  switch (code) {
-    case Code::add: return x + y;
-    case Code::sub: return x - y;
-    case Code::mul: return x * y;
-    case Code::div: return x / y;
-    case Code::rem: return std::fmod(x, y);
-    case Code::fma: return std::fma(x, y, z);
-    case Code::neg: return -x;
-    case Code::abs: return std::fabs(x);
-    case Code::sqrt: return std::sqrt(x);
-    case Code::floor: return std::floor(x);
-    case Code::ceil: return std::ceil(x);
-    case Code::trunc: return std::trunc(x);
-    case Code::rint: return std::nearbyint(x);
-    case Code::copysign: return std::copysign(x, y);
-    case Code::min: return x < y ? x : y;
-    case Code::max: return x > y ? x : y;
-    default: refuse(code, dtype_of<T>::value);
-  }
-}
-
-template <class T>
-T integer_operation(Code code, T x, T y, T z) {
-  const auto a = std::uint64_t(x), b = std::uint64_t(y);
-  const bool overflows = std::is_signed_v<T> && y == T(-1);
-  switch (code) {
-    case Code::add: return T(a + b);
-    case Code::sub: return T(a - b);
-    case Code::mul: return T(a * b);
-    case Code::div: return y == 0 ? T(0) : overflows ? T(-a) : T(x / y);
-    case Code::rem: return y == 0 || overflows ? T(0) : T(x % y);
-    case Code::fma: return T(a * b + std::uint64_t(z));
-    case Code::neg: return T(-a);
-    case Code::abs: return x < 0 ? T(-a) : x;
-    case Code::min: return x < y ? x : y;
-    case Code::max: return x > y ? x : y;
-    case Code::bit_and: return T(x & y);
-    case Code::bit_or: return T(x | y);
-    case Code::bit_xor: return T(x ^ y);
-    case Code::bit_not: return T(~x);
-    case Code::shl: return shifted_left(x, y);
-    case Code::shr: return T(x >> (b & (8 * sizeof(T) - 1)));
-    default: refuse(code, dtype_of<T>::value);
-  }
-}
-
-bool bool_operation(Code code, bool x, bool y) {
-  switch (code) {
-    case Code::bit_and: return x && y;
-    case Code::bit_or: return x || y;
-    case Code::bit_xor: return x != y;
-    case Code::bit_not: return !x;
-    default: refuse(code, DType::Bool);
-  }
-}
-
-template <class T>
-bool compare(Code code, T x, T y) {
-  switch (code) {
-    case Code::eq: return x == y;
-    case Code::ne: return x != y;
-    case Code::lt: return x < y;
-    case Code::le: return x <= y;
-    case Code::gt: return x > y;
-    default: return x >= y;
-  }
-}
-
-bool is_comparison(Code code) { return code >= Code::eq && code <= Code::ge; }
-
-// Calls through the address with arguments and result of one type.
-template <class T>
-T call(void* address, int count, T x, T y, T z, T w) {
-  switch (count) {
-    case 1: return reinterpret_cast<T (*)(T)>(address)(x);
-    case 2: return reinterpret_cast<T (*)(T, T)>(address)(x, y);
-    case 3: return reinterpret_cast<T (*)(T, T, T)>(address)(x, y, z);
-    default: return reinterpret_cast<T (*)(T, T, T, T)>(address)(x, y, z, w);
   }
 }
 
@@ -201,47 +110,54 @@ Operation operation_of(Expr expr, FindFunction find) {
   return out;
 }
 
+namespace {
+
+// Calls through the address with arguments and result of one type.
+template <class T>
+T call(void* address, int count, T x, T y, T z, T w) {
+  switch (count) {
+    case 1: return reinterpret_cast<T (*)(T)>(address)(x);
+    case 2: return reinterpret_cast<T (*)(T, T)>(address)(x, y);
+    case 3: return reinterpret_cast<T (*)(T, T, T)>(address)(x, y, z);
+    default: return reinterpret_cast<T (*)(T, T, T, T)>(address)(x, y, z, w);
+  }
+}
+
+// The bits of an element in memory as a payload: integers are extended as their sign demands.
+std::int64_t payload_of(std::int64_t bits, DType dtype) {
+  return visit_dtype(dtype, [&]<class T>() { return bits_of(value_of<T>(bits)); });
+}
+
+}  // namespace
+
 std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
                       std::int64_t e) {
   const auto address = [&] { return reinterpret_cast<void*>(std::intptr_t(operation.payload)); };
+  const auto called = [&](int count, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t w) {
+    return visit_dtype(operation.argument_dtype, [&]<class T>() {
+      return bits_of(call<T>(address(), count, value_of<T>(x), value_of<T>(y), value_of<T>(z), value_of<T>(w)));
+    });
+  };
+  const bool is_bool = operation.dtype == DType::Bool || operation.argument_dtype == DType::Bool;
   switch (operation.code) {
     case Code::constant: return operation.payload;
-    case Code::select: return a ? b : c;
     case Code::lookup: return operation.table[std::uint64_t(a) & (operation.table.size() - 1)];
-    case Code::rare_call:
-      return !a ? b : visit_dtype(operation.argument_dtype, [&]<class T>() {
-        return bits_of(
-            call<T>(address(), operation.argument_count - 2, value_of<T>(c), value_of<T>(d), value_of<T>(e), T()));
-      });
+    case Code::call: return called(operation.argument_count, a, b, c, d);
+    case Code::rare_call: return a ? called(operation.argument_count - 2, c, d, e, 0) : b;
     case Code::bitcast:
-      return visit_dtype(operation.dtype, [&]<class T>() {
-        if constexpr (std::is_same_v<T, float>)
-          return std::int64_t(std::uint32_t(a));
-        else if constexpr (std::is_same_v<T, double> || is_half<T>)
-          return a;
-        else
-          return bits_of(T(a));
-      });
+      if (!is_bool) return payload_of(a, operation.dtype);
+      break;
     default: break;
   }
-  return visit_dtype(operation.argument_dtype, [&]<class T>() -> std::int64_t {
-    const Code code = operation.code;
-    if constexpr (is_half<T>)
-      refuse(code, operation.argument_dtype);  // converted to float32 and back by integer arithmetic
-    else {
-      const T x = value_of<T>(a);
-      if (code == Code::cast) return visit_dtype(operation.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
-      const T y = value_of<T>(b), z = value_of<T>(c);
-      if (is_comparison(code)) return compare(code, x, y);
-      if (code == Code::call) return bits_of(call<T>(address(), operation.argument_count, x, y, z, value_of<T>(d)));
-      if constexpr (std::is_same_v<T, bool>)
-        return bool_operation(code, x, y);
-      else if constexpr (std::is_floating_point_v<T>)
-        return bits_of(float_operation(code, x, y, z));
-      else
-        return bits_of(integer_operation(code, x, y, z));
-    }
-  });
+  const Code code = operation.code == Code::bitcast ? Code::cast : operation.code;
+  const int all = (1 << operation.argument_count) - 1;
+  const auto kernel = kernels::of_this_processor().operation(code, operation.dtype, operation.argument_dtype, all);
+  if (!kernel)
+    throw InternalError(
+        cat("program: ", code_name(code), " of ", dtype_short_name(operation.argument_dtype), " can't be interpreted"));
+  std::int64_t out = 0;
+  kernel(1, &out, &a, &b, &c);
+  return payload_of(out, operation.dtype);
 }
 
 void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {

@@ -1,5 +1,5 @@
-// Evaluates scalar expressions without generating code: the definition of what each Code means, for tests of expansions
-// and for the evaluation of constant expressions.
+// Evaluates scalar expressions without generating code, by the kernels that define what each Code means: for tests of
+// expansions.
 #pragma once
 
 #include <cstdint>

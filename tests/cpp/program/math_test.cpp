@@ -302,8 +302,11 @@ TEST_CASE("the interpreter supports every operation") {
   CHECK(run(i >> j, -16, 2) == -4);
   CHECK(run(min(i, j) + max(i, j), 3, 9) == 12);
   CHECK(run(abs(-i), 3) == 3);
-  CHECK(run(cast(x, DType::Int8), 0, 0, std::nan("")) == -128);
-  CHECK(run(cast(x, DType::Int8), 0, 0, 300) == -128);
+  // What does not fit is the smallest int32 or int64, of which narrower integers are the low bits, as in compiled code.
+  CHECK(run(cast(x, DType::Int32), 0, 0, std::nan("")) == -2147483648.0);
+  CHECK(run(cast(x, DType::Int8), 0, 0, std::nan("")) == 0);
+  CHECK(run(cast(x, DType::Int8), 0, 0, 300) == 44);
+  CHECK(run(cast(x, DType::Int8), 0, 0, -128) == -128);
   CHECK(run(cast(x, DType::Bool), 0, 0, 0.5) == 1);
   CHECK(run(cast(i, DType::UInt8), -1) == 255);
   CHECK(run(select(i < j, x, 7.0), 1, 2, 0.25) == 0.25);
