@@ -138,8 +138,8 @@ int clear_entries(PyObject* object) {
 }
 
 PyType_Slot table_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_entries)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear_entries)},
-                       {0, nullptr}};
+                             {Py_tp_clear, reinterpret_cast<void*>(clear_entries)},
+                             {0, nullptr}};
 
 }  // namespace
 

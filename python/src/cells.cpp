@@ -110,9 +110,9 @@ int clear(PyObject* self) {
 }
 
 const PyType_Slot cell_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                             {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                             {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                             {0, nullptr}};
+                                  {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                  {0, nullptr}};
 
 }  // namespace
 

@@ -52,15 +52,23 @@ bool is_short_gather(const program::Loop& loop) {
   return operations <= std::int64_t(costs::lanes::cheap);
 }
 
-// Whether the iterations of the loop access different elements of each buffer that it writes and reads: the same
-// coordinate is the index of the loop throughout. Loops that only write a buffer are left to the emitters, which
-// serialise colliding lanes.
+// Whether the steps that write a buffer may be run one after the other for all lanes, though lanes may write to one
+// element: emitters serialise the colliding lanes of one step, and terms may be combined in any order.
+bool may_collide(const std::vector<program::ElementAccess>& writes) {
+  return writes.size() == 1 || std::ranges::all_of(writes, [&](const program::ElementAccess& access) {
+           return access.kind == program::AccessKind::combine && access.combiner == writes.front().combiner;
+         });
+}
+
+// Whether the iterations of the loop may run together: they access different elements of each buffer that the loop
+// writes and reads (the same coordinate is the index of the loop throughout) or writes in several steps.
 bool has_independent_iterations(const program::Loop& loop) {
   const program::Accesses accesses(loop.body);
   return std::ranges::all_of(accesses.buffers(), [&](auto& each) {
     auto& [buffer, accessed] = each;
-    return !accessed.writes || std::ranges::none_of(accessed.list, &program::ElementAccess::is_load) ||
-           accesses.own_axes(buffer, loop.index);
+    if (!accessed.writes || accesses.own_axes(buffer, loop.index)) return true;
+    return std::ranges::none_of(accessed.list, &program::ElementAccess::is_load) &&
+           (may_collide(accessed.list) || accesses.independent(buffer, loop.index));
   });
 }
 

@@ -272,6 +272,25 @@ TEST_CASE("vectorize: innermost loops of stores, unless they read what they writ
 )");
 }
 
+TEST_CASE(
+    "vectorize: several steps that write one buffer, only if all add, or iterations write elements of their own") {
+  const auto one_loop = [](const std::string& kind, const std::string& steps) {
+    return "program p(x: f64[?], g: i64[?]) -> z: f64[(len(x, 0) + 1)], s: f64[2, len(x, 0)]\n  for i in len(x, 0)" +
+           kind + ":\n" + steps;
+  };
+  const auto has_lanes = [&](const std::string& steps) {
+    const std::string out = after(lowering::vectorize, one_loop("", steps).c_str());
+    CHECK((out == one_loop("", steps) || out == one_loop(", vector", steps)));
+    return out == one_loop(", vector", steps);
+  };
+  CHECK(has_lanes("    z[g[i]] = x[i]\n"));
+  CHECK(has_lanes("    z[g[i]] += x[i]\n    z[0] += x[i]\n"));
+  CHECK(has_lanes("    s[0, i] = x[i]\n    s[1, i] = x[i]\n"));
+  CHECK(!has_lanes("    z[g[i]] = x[i]\n    z[i] += x[i]\n"));
+  CHECK(!has_lanes("    z[g[i]] = x[i]\n    z[0] = 1.0\n"));
+  CHECK(!has_lanes("    z[(i + 1)] = x[i]\n    z[i] = 1.0\n"));
+}
+
 TEST_CASE("memory: results once their lengths are known, temporaries at first use, small ones on the stack") {
   CHECK(after(lowering::plan_memory, R"(program p(x: f64[?]) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
