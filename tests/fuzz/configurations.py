@@ -96,6 +96,17 @@ class Stored(Configuration):
         self.keeps_state = False
 
 
+class Interpreted(Configuration):
+    """Calls without code: with the cache, a function would find the code of another configuration."""
+
+    def __init__(self) -> None:
+        super().__init__("interpreted calls", '"FAST_START"')
+
+    def compile(self, case: Case, bt: Any, env: dict[str, Any] | None = None) -> Any:
+        with bt.config.change_flags(cache=False):
+            return super().compile(case, bt, env)
+
+
 FAST_RUN = Configuration("native code, rewritten", "")
 AS_BUILT = Configuration("the interpreter on the graph as built", 'bt.Mode("vm", "None")')
 NATIVE_AS_BUILT = Configuration("native code of the graph as built", 'bt.Mode("jit", "None")')
@@ -105,8 +116,9 @@ BY_C = Configuration("C code", 'bt.Mode("c", "fast_run")')
 THREADS = Configuration("two threads", "", "threads=2")
 COPIED = Configuration("a copy", "", after=copy.copy)
 STORED = Stored()
+INTERPRETED = Interpreted()
 ALWAYS = [AS_BUILT, FAST_RUN]
-OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED, STORED]
+OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED, STORED, INTERPRETED]
 RARELY = [
     BY_C if shutil.which("cc") else FAST_COMPILE
 ]  # a system with an installed wheel may have no C compiler

@@ -22,10 +22,18 @@ from typing import Any, Callable
 import numpy as np
 
 from .case import Case, Input, Step, script, to_json
-from .configurations import AS_BUILT, BY_C, FAST_COMPILE, FAST_RUN, NATIVE_AS_BUILT, Configuration
+from .configurations import (
+    AS_BUILT,
+    BY_C,
+    FAST_COMPILE,
+    FAST_RUN,
+    INTERPRETED,
+    NATIVE_AS_BUILT,
+    Configuration,
+)
 
 Shape = tuple[int, ...]
-CONFIGURATIONS = [FAST_RUN, NATIVE_AS_BUILT, BY_C, FAST_COMPILE, AS_BUILT]
+CONFIGURATIONS = [FAST_RUN, NATIVE_AS_BUILT, BY_C, FAST_COMPILE, AS_BUILT, INTERPRETED]
 MOST_DRAWS = 2000
 
 
