@@ -148,6 +148,7 @@ def prepared(
     clock: Callable[[], float] = time.process_time,
 ) -> tuple[Any, int, float, float]:
     """The compiled value and gradient, the number of unconstrained parameters, the time until the first result, and that of the first call alone."""
+    points(name, 1)  # NumPy imports its generators at their first use
     begin = clock()
     q, total, size = log_density(name, data)
     function = bt.function([q], [total, bt.grad(total, q)], mode=mode)
