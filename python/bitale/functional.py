@@ -24,6 +24,7 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import Function, Variable
+from bitale.configuration import config
 
 __all__ = ["CacheInfo", "Jitted", "jacrev", "jit", "remat", "value_and_grad", "vmap"]
 
@@ -124,6 +125,11 @@ def _static(given: Any) -> tuple[Any, ...]:
     return (given,) if isinstance(given, (int, str)) else tuple(given)
 
 
+def _mode_of_a_call() -> str | None:
+    """The default mode of what is compiled while a call waits."""
+    return "FAST_START" if config.mode == "FAST_RUN" else None
+
+
 class Jitted:
     """A function that is compiled when a call brings a new kind of arguments; `jit` makes it.
 
@@ -212,7 +218,11 @@ class Jitted:
         result = self._traced(static, args, kwargs)(*own, **keywords)
         function: Any = _core.function
         return function(  # type: ignore[no-any-return]
-            variables, result, mode=self.mode, name=_label(self.fun), on_unused_input="ignore"
+            variables,
+            result,
+            mode=self.mode or _mode_of_a_call(),
+            name=_label(self.fun),
+            on_unused_input="ignore",
         )
 
     def _found(self, static: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -302,7 +312,8 @@ def jit(
     maxsize : int
         Number of compiled functions to keep; the oldest is removed first.
     mode : str or Mode, optional
-        Mode of compilation.
+        Mode of compilation. A call waits for it, so that by default it is FAST_START where `function` would take
+        FAST_RUN, with the same results.
 
     Returns
     -------

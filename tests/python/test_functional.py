@@ -513,3 +513,13 @@ def test_functions_of_sparse_and_labelled_values():
     np.testing.assert_allclose(many, X[:, :2] @ A.toarray().T)
     with pytest.raises(TypeError, match=r"arguments\[0\]\[0\]: .*Dataset"):
         f(d.to_dataset(name="d"), x)
+
+
+def test_a_call_that_compiles_begins_with_an_interpreter():
+    x = np.arange(3.0)
+    f = bt.jit(lambda x: x * 2)
+    assert f.lower(x).maker.linker == "tiered"
+    assert f(x).tolist() == [0.0, 2.0, 4.0]
+    assert bt.jit(lambda x: x * 2, mode="FAST_RUN").lower(x).maker.linker == "jit"
+    with bt.config.change_flags(mode="FAST_COMPILE"):
+        assert bt.jit(lambda x: x * 2).lower(x).maker.linker == "vm"
