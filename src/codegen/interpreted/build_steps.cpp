@@ -439,7 +439,10 @@ void Builder::emit(const program::Fill& step) {
 
 std::unique_ptr<const Plan> Plan::make(const program::Program& scheduled) {
   try {
-    return std::make_unique<const Plan>(Builder(scheduled).build());
+    PlanParts parts = Builder(scheduled).build();
+    const auto goes_step_by_step = [](const LoopPlan& loop) { return !loop.in_lanes; };
+    if (parts.calls_host && std::ranges::any_of(parts.loops, goes_step_by_step)) return nullptr;
+    return std::make_unique<const Plan>(std::move(parts));
   } catch (const Unsupported&) {
     return nullptr;
   }

@@ -14,6 +14,7 @@
 #include "codegen/background.hpp"
 #include "codegen/code.hpp"
 #include "lowering/lower.hpp"
+#include "program/parse.hpp"
 #include "support/directory.hpp"
 #include "support/program_runner.hpp"
 
@@ -124,6 +125,20 @@ TEST_CASE("tiers: a long call goes over to code when it is ready") {
   check_same_bits(test::run_code(*tiered, program, at).outputs[0], test::run_code(*usual, program, at).outputs[0]);
   CHECK((tiered->entry() != nullptr));
   codegen::wait_for_background_work();
+}
+
+TEST_CASE("tiers: a call of the host beside a loop that goes step by step is compiled at once") {
+  const config::Change off("cache", "off");
+  const std::string host = R"(program p(x: f64[?]) -> y: f64[len(x, 0)], z: f64
+  y = perform 0 double(x)
+  output z: f64
+)";
+  const std::string alone = host + "  z = 1.0\n", with_loop = host + R"(  for i in len(x, 0), state v0 = 0.5:
+    next v0 = (v0 * x[i])
+  z = v0
+)";
+  CHECK((in_tiers(program::parse(alone))->entry() == nullptr));
+  CHECK((in_tiers(program::parse(with_loop))->entry() != nullptr));
 }
 
 TEST_CASE("tiers: a child made by fork is interpreted, and makes code of its own") {
