@@ -10,6 +10,7 @@ void LoopNest::open(Expr index) {
 }
 
 void LoopNest::close() {
+  if (!sides_.empty() && sides_.back() == innermost()) sides_.pop_back();
   indices_.pop_back();
   known_.clear();
 }

@@ -19,6 +19,8 @@ class LoopNest {
   // A loop without an index stands for lanes that belong to no loop, or for a side of a branch.
   void open(Expr index);
   void close();
+  // The innermost level is a side of a branch, until it is closed.
+  void mark_side() { sides_.push_back(innermost()); }
 
   // Begins a top-level step. Loads from buffers that its loops write are not hoisted.
   void begin(const Step& step);
@@ -32,6 +34,16 @@ class LoopNest {
   bool is_defined(Expr var) const { return var_levels_.count(var.payload()) != 0; }
 
   std::size_t level_of(Expr expr);
+  // The level at which the expression is evaluated: not outside of the innermost side of a branch, whose values may not
+  // exist, unless has_value(level) for a level at which it has been.
+  template <class HasValue>
+  std::size_t level_of(Expr expr, HasValue&& has_value) {
+    const std::size_t level = level_of(expr);
+    if (sides_.empty() || level >= sides_.back() || has_value(level)) return level;
+    for (const std::size_t side : sides_)
+      if (side > level && has_value(side)) return side;
+    return sides_.back();
+  }
   // The level of the expression itself, without its arguments.
   std::size_t own_level(Expr expr) const;
 
@@ -62,6 +74,7 @@ class LoopNest {
   };
 
   std::vector<std::int64_t> indices_;
+  std::vector<std::size_t> sides_;  // levels
   std::unordered_map<std::int64_t, std::size_t> var_levels_;
   std::unordered_set<std::int64_t> written_;  // by the current top-level step
   Numbers known_;

@@ -141,9 +141,8 @@ class Emitter {
   std::vector<int> uses_;
   program::LoopNest nest_;
   program::KeptLoads kept_;
-  std::vector<Level> levels_;          // of the loop nest
-  std::vector<std::size_t> branches_;  // levels that are sides of branches
-  std::vector<std::string> next_;      // assignments of states at the end of the iteration
+  std::vector<Level> levels_;      // of the loop nest
+  std::vector<std::string> next_;  // assignments of states at the end of the iteration
   std::unordered_map<std::int64_t, std::string> index_names_;
   std::unordered_map<std::int64_t, std::string> var_names_;
   std::unordered_map<std::int64_t, LaneArray> lane_arrays_;      // by variable, inside the loop that has them

@@ -79,11 +79,7 @@ std::string Emitter::name_for(Expr expr) {
 // ---- texts ----------------------------------------------------------------------------------------------------------
 
 std::size_t Emitter::level_for(Expr expr) {
-  const std::size_t level = nest_.level_of(expr);
-  if (branches_.empty() || level >= branches_.back() || levels_[level].values.count(expr.id())) return level;
-  for (auto branch : branches_)
-    if (branch > level && branch < levels_.size() && levels_[branch].values.count(expr.id())) return branch;
-  return branches_.back();
+  return nest_.level_of(expr, [&](std::size_t level) { return levels_[level].values.count(expr.id()) != 0; });
 }
 
 Text Emitter::value(Expr root) {

@@ -255,9 +255,8 @@ void Emitter::emit(const program::If& step) {
   line(cat("if (", value(step.condition).text, ") {"));
   const auto emit_side = [&](const program::Steps& side) {
     open_level({}, levels_.back().depth + 1);
-    branches_.push_back(levels_.size() - 1);
+    nest_.mark_side();
     emit(side);
-    branches_.pop_back();
     close_level();
   };
   emit_side(step.then);

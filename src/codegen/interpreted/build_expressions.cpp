@@ -39,11 +39,7 @@ Register Builder::in_lanes(Value v, DType dtype) {
 
 // ---- expressions --------------------------------------------------------------------------------------------------
 std::size_t Builder::level_for(Expr expr) {
-  const std::size_t level = nest_.level_of(expr);
-  if (branches_.empty() || level >= branches_.back() || levels_[level].values.contains(expr.id())) return level;
-  for (auto branch : branches_)
-    if (branch > level && branch < levels_.size() && levels_[branch].values.contains(expr.id())) return branch;
-  return branches_.back();
+  return nest_.level_of(expr, [&](std::size_t level) { return levels_[level].values.contains(expr.id()); });
 }
 
 std::optional<Builder::Value> Builder::known(Expr expr) {

@@ -20,8 +20,12 @@ using program::kernels::Special;
 
 namespace {
 constexpr std::size_t most_integers = 30, most_reals = 8;  // arguments of runtime functions
-constexpr std::int64_t widest = 512, most_bytes = 2048;    // of a chunk, in iterations and of one value
+constexpr std::int64_t widest = 512;                       // iterations of a chunk
 constexpr std::int64_t widest_of_memory = 4096;            // where no values are between those of memory
+// Bytes of one value of a chunk: all values that exist at a time fit into a first-level cache of 48 KiB.
+std::int64_t bytes_of_chunk(std::size_t values) {
+  return std::clamp<std::int64_t>(std::int64_t(std::bit_floor((48u << 10) / values)), 512, 2048);
+}
 }  // namespace
 
 PlanParts Builder::build() {
@@ -319,8 +323,7 @@ void Builder::vector_loop(const program::Loop& loop, std::size_t number, Registe
   const std::size_t used = assign_chunks(ops);
   int shift = 0;
   for (auto& chunk : chunks_) shift = std::max<int>(shift, chunk.shift);
-  const std::int64_t bytes = used <= 24 ? most_bytes : used <= 48 ? most_bytes / 2 : most_bytes / 4;
-  made.width = used == 0 ? widest_of_memory : std::max(made.slots, std::min(widest, bytes >> shift));
+  made.width = used == 0 ? widest_of_memory : std::max(made.slots, std::min(widest, bytes_of_chunk(used) >> shift));
   if (made.pass_by_pass) made.width = made.lanes;
   if (used) parts_.chunk_bytes = std::max(parts_.chunk_bytes, std::size_t(made.width << shift));
   lanes_ = nullptr;
@@ -346,9 +349,8 @@ void Builder::emit(const program::If& step) {
     parts_.blocks.emplace_back();
     nest_.open({});
     levels_.push_back({block, {}});
-    branches_.push_back(levels_.size() - 1);
+    nest_.mark_side();
     emit(steps);
-    branches_.pop_back();
     levels_.pop_back();
     nest_.close();
     return block;

@@ -198,7 +198,6 @@ class Builder {
   program::LoopNest nest_;
   program::KeptLoads kept_;
   std::vector<Level> levels_;
-  std::vector<std::size_t> branches_;
   std::unordered_map<std::int64_t, Register> constants_;
   std::unordered_map<std::int64_t, Value> vars_;
   std::unordered_map<std::int64_t, Register> carried_;

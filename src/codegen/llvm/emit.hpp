@@ -292,9 +292,8 @@ class Emitter : public FunctionBuilder {
   std::vector<std::int64_t> length_offsets_;
   program::LoopNest nest_;
   program::KeptLoads kept_;
-  std::vector<Level> levels_;          // of the loop nest
-  std::vector<std::size_t> branches_;  // levels that are sides of branches
-  bool hoisting_ = false;              // the current expression is used by an inner loop, which may have no iterations
+  std::vector<Level> levels_;  // of the loop nest
+  bool hoisting_ = false;      // the current expression is used by an inner loop, which may have no iterations
   Lanes* lanes_ = nullptr;
   // A buffer's address, once it is known, or the block at whose end it can be loaded; by default, the entry block.
   struct Address {

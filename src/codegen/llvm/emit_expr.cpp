@@ -25,12 +25,8 @@ Emitter::Value Emitter::value(Expr root) {
 }
 
 std::size_t Emitter::level_for(Expr expr) {
-  const std::size_t level = nest_.level_of(expr);
-  if (branches_.empty() || level >= branches_.back()) return level;
-  if (levels_[level].values.count(expr.id()) || is_earlier(expr, level)) return level;
-  for (auto branch : branches_)
-    if (branch > level && levels_[branch].values.count(expr.id())) return branch;
-  return branches_.back();
+  return nest_.level_of(
+      expr, [&](std::size_t level) { return levels_[level].values.count(expr.id()) != 0 || is_earlier(expr, level); });
 }
 
 void Emitter::make_ready(Expr root, bool may_cut) {

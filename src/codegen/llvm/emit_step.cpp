@@ -113,9 +113,8 @@ void Emitter::emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMB
                         LLVMBasicBlockRef after) {
   l_.PositionBuilderAtEnd(builder_, at);
   open_level({}, before);
-  branches_.push_back(levels_.size() - 1);
+  nest_.mark_side();
   emit(steps);
-  branches_.pop_back();
   close_level();
   l_.BuildBr(builder_, after);
 }
