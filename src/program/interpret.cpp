@@ -1,8 +1,6 @@
 #include "program/interpret.hpp"
 
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "bitale/core/error.hpp"
@@ -39,27 +37,13 @@ std::int64_t bits_of(T value) {
     return std::int64_t(value);
 }
 
-// C's conversion; what does not fit an integer becomes its smallest value.
-template <class To, class From>
-To convert(From value) {
-  if constexpr (is_half<From>) {
-    return convert<To>(float(value));
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-    const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
-    const bool fits = double(value)<limit&& double(value)> double(std::numeric_limits<To>::min()) - 1;
-    const bool exact_minimum = double(value) == double(std::numeric_limits<To>::min());
-    return fits || exact_minimum ? To(value) : std::numeric_limits<To>::min();
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return value != 0;
-  } else {
-    return To(value);
-  }
-}
-
 }  // namespace
 
 std::int64_t to_bits(double value, DType dtype) {
-  return visit_dtype(dtype, [&]<class T>() { return bits_of(convert<T>(value)); });
+  if (dtype == DType::Float16) return bits_of(Half(value));  // there are no kernels of it
+  return evaluate(
+      {.code = Code::cast, .dtype = dtype, .argument_dtype = DType::Float64, .argument_count = 1, .payload = 0},
+      bits_of(value), 0, 0, 0);
 }
 
 double from_bits(std::int64_t bits, DType dtype) {

@@ -416,15 +416,21 @@ void polynomial(std::int64_t n, void* out, const void* a, const void* b, const v
 
 // ---- reductions -----------------------------------------------------------------------------------------------------
 
-template <class F, class T, int slots>
-[[gnu::always_inline]] inline void reduce_in(std::int64_t passes, T* slot, const T* x) {
-  for (std::int64_t p = 0; p < passes; ++p, x += slots)
-    BITALE_EACH(k, slots) slot[k] = F::template of<T>(slot[k], x[k]);
+// each(k, i) for the slot k of each term i; usual numbers of slots are constants, so that they are unrolled.
+template <int count, class Each>
+[[gnu::always_inline]] inline void of_slots(std::int64_t passes, std::int64_t slots, Each each) {
+  const std::int64_t n = count ? count : slots;
+  for (std::int64_t first = 0; first < passes * n; first += n) BITALE_EACH(k, n) each(k, first + k);
 }
-template <class T, int slots>
-[[gnu::always_inline]] inline void add_products_in(std::int64_t passes, T* slot, const T* x, const T* y) {
-  for (std::int64_t p = 0; p < passes; ++p, x += slots, y += slots)
-    BITALE_EACH(k, slots) slot[k] = Fma::of<T>(x[k], y[k], slot[k]);
+template <class Each>
+[[gnu::always_inline]] inline void for_each_term(std::int64_t passes, std::int64_t slots, Each each) {
+  switch (slots) {
+    case 8: return of_slots<8>(passes, slots, each);
+    case 16: return of_slots<16>(passes, slots, each);
+    case 32: return of_slots<32>(passes, slots, each);
+    case 64: return of_slots<64>(passes, slots, each);
+    default: return of_slots<0>(passes, slots, each);
+  }
 }
 
 // Sums of slots that stay in registers, which GCC does not achieve with arrays.
@@ -454,30 +460,15 @@ void add_up(std::int64_t passes, std::int64_t slots, void* slot, const void* a, 
 template <class F, class T>
 void reduce(std::int64_t passes, std::int64_t slots, void* slot, const void* a, const void*) {
   auto* const s = static_cast<T*>(slot);
-  auto* x = static_cast<const T*>(a);
-  switch (slots) {
-    case 8: return reduce_in<F, T, 8>(passes, s, x);
-    case 16: return reduce_in<F, T, 16>(passes, s, x);
-    case 32: return reduce_in<F, T, 32>(passes, s, x);
-    case 64: return reduce_in<F, T, 64>(passes, s, x);
-    default:
-      for (std::int64_t p = 0; p < passes; ++p, x += slots) BITALE_EACH(k, slots) s[k] = F::template of<T>(s[k], x[k]);
-  }
+  auto* const x = static_cast<const T*>(a);
+  for_each_term(passes, slots, [=](std::int64_t k, std::int64_t i) { s[k] = F::template of<T>(s[k], x[i]); });
 }
 template <class T>
 void add_products(std::int64_t passes, std::int64_t slots, void* slot, const void* a, const void* b) {
   auto* const s = static_cast<T*>(slot);
-  auto* x = static_cast<const T*>(a);
-  auto* y = static_cast<const T*>(b);
-  switch (slots) {
-    case 8: return add_products_in<T, 8>(passes, s, x, y);
-    case 16: return add_products_in<T, 16>(passes, s, x, y);
-    case 32: return add_products_in<T, 32>(passes, s, x, y);
-    case 64: return add_products_in<T, 64>(passes, s, x, y);
-    default:
-      for (std::int64_t p = 0; p < passes; ++p, x += slots, y += slots)
-        BITALE_EACH(k, slots) s[k] = Fma::of<T>(x[k], y[k], s[k]);
-  }
+  auto* const x = static_cast<const T*>(a);
+  auto* const y = static_cast<const T*>(b);
+  for_each_term(passes, slots, [=](std::int64_t k, std::int64_t i) { s[k] = Fma::of<T>(x[i], y[i], s[k]); });
 }
 
 template <class F, class T, bool is_prefix>
