@@ -182,3 +182,27 @@ if(NOT BITALE_SANITIZE)  # the sanitizer's library must be loaded first
 endif()
 add_test(NAME stress.cache COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/stress/cache.py
   ${CMAKE_CURRENT_BINARY_DIR} --size short)
+
+# The library of a build without LLVM (BITALE_LLVM=OFF), from the same objects: programs that find it instead of the other
+# have their functions interpreted.
+if(BITALE_LLVM AND NOT BITALE_UNITY AND NOT BITALE_SANITIZE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/without_llvm)
+  add_library(bitale_without_llvm SHARED src/codegen/without_llvm.cpp)
+  bitale_target(bitale_without_llvm)
+  target_include_directories(bitale_without_llvm PRIVATE include src)
+  target_compile_options(bitale_without_llvm PRIVATE -fno-semantic-interposition)
+  set_target_properties(bitale_without_llvm PROPERTIES OUTPUT_NAME bitale VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LIBRARY_OUTPUT_DIRECTORY ${folder} LINK_DEPENDS $<TARGET_FILE:bitale>)
+  target_link_libraries(bitale_without_llvm PRIVATE Threads::Threads ${CMAKE_DL_LIBS}
+    "$<FILTER:$<TARGET_OBJECTS:bitale>,EXCLUDE,/codegen/llvm/|[.]gch$>")
+  add_dependencies(bitale_without_llvm bitale)
+  add_custom_command(TARGET bitale_without_llvm POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:bitale_digits> ${folder}/$<TARGET_FILE_NAME:bitale_digits> VERBATIM)
+  set(with_it ENVIRONMENT_MODIFICATION LD_LIBRARY_PATH=path_list_prepend:${folder})
+  add_test(NAME without_llvm.tutorial
+    COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} cpp $<TARGET_FILE:tutorial_doc> ${tutorial_pages})
+  add_test(NAME without_llvm.graphs COMMAND bitale_tests "--source-file=*link/random_graphs_test.cpp,*link/registry_test.cpp,*link/ifelse_test.cpp")
+  set_tests_properties(without_llvm.graphs PROPERTIES ${with_it} ENVIRONMENT BITALE_TEST_SAMPLE=1/8)
+  set_tests_properties(without_llvm.tutorial PROPERTIES ${with_it}
+    ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled,target=x86-64-v3)
+endif()

@@ -120,6 +120,7 @@ struct CacheEntry {
 class Interpreted {
  public:
   using Make = std::function<std::shared_ptr<const Object>()>;
+  // Without `make` there will be no code.
   Interpreted(std::unique_ptr<const interpreted::Plan> plan, Make make)
       : plan_(std::move(plan)), make_(std::move(make)) {
     expected_ = milliseconds_of_a_module + milliseconds_of_an_operation * double(plan_->operation_count());
@@ -151,7 +152,7 @@ class Interpreted {
   void note(double milliseconds) const {
     const double spent = spent_.load(std::memory_order_relaxed) + milliseconds;
     spent_.store(spent, std::memory_order_relaxed);
-    if (spent >= expected_) begin();
+    if (spent >= expected_ && make_) begin();
   }
   // In a child process, where no thread of its parent goes on, it begins again.
   void begin() const {
@@ -186,36 +187,50 @@ std::int32_t MachineCode::Tier::interpret(runtime::Frame* frame) const { return 
 
 namespace {
 
-// Null where the Program can't be interpreted.
-std::unique_ptr<MachineCode> interpret(const Generator& generator, const program::Program& program,
-                                       const Target& target, std::optional<CacheEntry> entry) {
-  if (target.checks_memory) return nullptr;
-  end_background_work_at_exit();
-  const auto own = std::make_shared<const program::Program>(scheduled(program, target.vector_bytes));
-  auto plan = interpreted::Plan::make(*own);
-  if (!plan) return nullptr;
-  // Code is made once for all functions of the same Program, where it is kept.
-  const auto make = [own, target, &generator, entry = std::move(entry)] {
-    if (entry)
-      if (Shared object = loaded().find(entry->key)) return object;
-    const Generated made = generate(generator, *own, target);
-    if (entry) entry->save(made);
-    return made.object;
-  };
-  auto first = std::make_unique<Interpreted>(std::move(plan), make);
+std::unique_ptr<MachineCode> interpreted_by(std::unique_ptr<const interpreted::Plan> plan, Interpreted::Make make) {
+  auto first = std::make_unique<Interpreted>(std::move(plan), std::move(make));
   Interpreted& it = *first;
   const auto tier = std::make_shared<MachineCode::Tier>(std::move(first));
   it.set_tier(tier);
   return std::make_unique<MachineCode>(tier);
 }
 
+// Until there is code. Null where the Program can't be interpreted, or where code is better made at once.
+std::unique_ptr<MachineCode> interpret_first(const Generator& generator, const program::Program& program,
+                                             const Target& target, std::optional<CacheEntry> entry) {
+  if (target.checks_memory) return nullptr;
+  end_background_work_at_exit();
+  const auto own = std::make_shared<const program::Program>(scheduled(program, target.vector_bytes));
+  auto plan = interpreted::Plan::make(*own);
+  if (!plan || plan->must_end_slowly()) return nullptr;
+  // Code is made once for all functions of the same Program, where it is kept.
+  return interpreted_by(std::move(plan), [own, target, &generator, entry = std::move(entry)] {
+    if (entry)
+      if (Shared object = loaded().find(entry->key)) return object;
+    const Generated made = generate(generator, *own, target);
+    if (entry) entry->save(made);
+    return made.object;
+  });
+}
+
+std::unique_ptr<MachineCode> interpret_always(const program::Program& program, const Target& target) {
+  constexpr std::string_view advice =
+      "this library was built without LLVM (BITALE_LLVM=OFF); the linkers c, which needs a "
+      "C compiler, and vm, which is slower, run such functions";
+  if (target.checks_memory) throw MissingGenerator(cat("only generated code checks its memory: ", advice));
+  auto plan = interpreted::Plan::make(scheduled(program, target.vector_bytes));
+  if (!plan) throw MissingGenerator(cat("the function has a form that can't be interpreted: ", advice));
+  return interpreted_by(std::move(plan), {});
+}
+
 }  // namespace
 
 std::unique_ptr<MachineCode> compile(const program::Program& program, const Target& target, const Generator& generator,
                                      bool cached) {
+  if (!generator.generate) return interpret_always(program, target);
   if (!cached || !config::get_bool("cache")) {
     if (generator.interprets_first)
-      if (auto code = interpret(generator, program, target, {})) return code;
+      if (auto code = interpret_first(generator, program, target, {})) return code;
     const Generated made = generate(generator, program, target);
     return std::make_unique<MachineCode>(made.object, Origin::generated, made.milliseconds);
   }
@@ -227,7 +242,7 @@ std::unique_ptr<MachineCode> compile(const program::Program& program, const Targ
   double generating = 0;
   Shared object = load(store, key);
   if (!object && generator.interprets_first)
-    if (auto code = interpret(generator, program, target, CacheEntry{store, key})) return code;
+    if (auto code = interpret_first(generator, program, target, CacheEntry{store, key})) return code;
   if (!object) {
     const cache::Claim claim(store, key);
     object = load(store, key);  // another process may have been quicker

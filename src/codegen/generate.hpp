@@ -24,12 +24,13 @@ struct Generator {
   // What its code depends on besides the Program, the processor and the sources of this library. Throws
   // MissingGenerator.
   std::string (*identity)();
-  // Throws MissingGenerator when what it needs is not found.
+  // Throws MissingGenerator when what it needs is not found. Null: Programs are interpreted, always.
   std::string (*generate)(const program::Program& program, const Target& target);
   // Tiered compilation: Programs are interpreted until it has turned out that code is worthwhile, and is ready.
   bool interprets_first = false;
 };
-const Generator& llvm_generator();         // by means of the LLVM library
+// By means of the LLVM library. In a build without it (without_llvm.cpp) both of them interpret.
+const Generator& llvm_generator();
 const Generator& llvm_tiered_generator();  // the same code in the end
 const Generator& c_generator();            // as C, compiled by the system's compiler
 

@@ -96,7 +96,6 @@ class Emitter {
   std::span<const Expr> arguments_of(Expr expr);
   bool is_plain(Expr expr, int depth = 0);
   bool is_simple(Expr expr);
-  bool surely_inside(std::int64_t buffer, std::span<const Expr> at);
   int uses(Expr expr) const { return expr.id() < uses_.size() ? uses_[expr.id()] : 1; }  // 1: created here
   std::string name_for(Expr expr);
 

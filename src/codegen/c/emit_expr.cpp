@@ -5,6 +5,7 @@
 #include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
+#include "program/hoisted_load.hpp"
 #include "program/index_runs.hpp"
 #include "program/steps.hpp"
 
@@ -165,28 +166,18 @@ Text Emitter::build(Expr expr, std::span<const Text> arguments, bool hoisted) {
   }
 }
 
-// Whether an element exists for certain, even if the inner loops that use it have no iterations.
-bool Emitter::surely_inside(std::int64_t id, std::span<const Expr> at) {
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    const Expr length = buffer(id).shape[k];
-    if (length.is_constant() && at[k].is_constant() && at[k].payload() >= 0 && at[k].payload() < length.payload())
-      continue;
-    return false;
-  }
-  return true;
-}
-
 // A load that is hoisted out of the loop that needs it is guarded by a test that the element exists.
 Text Emitter::element(std::int64_t id, std::span<const Expr> at, bool checked) {
   const DType dtype = buffer(id).dtype;
   std::string text = at.empty() ? single(id) : target(id, at);
   const bool is_bool = dtype == DType::Bool;
   Text out{is_bool ? text + " != 0" : text, is_bool ? Text::other : Text::atom};
-  if (!checked || at.empty() || surely_inside(id, at)) return out;
+  if (!checked) return out;
   std::vector<std::string> conditions;
-  for (std::size_t k = 0; k < at.size(); ++k)
-    conditions.push_back(cat("(uint64_t)", value(at[k]).inside(Text::atom), " < (uint64_t)",
-                             value(buffer(id).shape[k]).inside(Text::atom)));
+  for (auto [index, length] : program::bounds_of_hoisted_load(program_, id, at))
+    conditions.push_back(
+        cat("(uint64_t)", value(index).inside(Text::atom), " < (uint64_t)", value(length).inside(Text::atom)));
+  if (conditions.empty()) return out;
   return {cat(join(conditions, " && "), " ? ", out.inside(Text::sum), " : ", constant_text(dtype, 0)), Text::other};
 }
 

@@ -5,6 +5,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/runtime/functions.hpp"
 #include "codegen/interpreted/builder.hpp"
+#include "program/hoisted_load.hpp"
 #include "program/index_runs.hpp"
 #include "program/substitute.hpp"
 
@@ -236,16 +237,6 @@ Builder::Place Builder::place(std::int64_t id, std::span<const Expr> at, bool la
   return {offsets, {}, false, offsets.in_lanes};
 }
 
-// Whether an element exists for certain, even if the inner loops that use it have no iterations.
-bool Builder::surely_inside(std::int64_t id, std::span<const Expr> at) const {
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    const Expr length = buffer(id).shape[k];
-    if (!length.is_constant() || !at[k].is_constant() || at[k].payload() < 0 || at[k].payload() >= length.payload())
-      return false;
-  }
-  return true;
-}
-
 Builder::Value Builder::load(Expr expr, std::size_t level) {
   const std::int64_t id = expr.payload();
   const DType dtype = expr.dtype();
@@ -272,12 +263,13 @@ Builder::Value Builder::load(Expr expr, std::size_t level) {
     }
   } else {
     op.out = new_scalar();
-    if (is_hoisted && !surely_inside(id, at)) {
-      std::vector<Register> pairs;
-      for (std::size_t k = 0; k < at.size(); ++k) {
-        pairs.push_back(value(at[k]).at);
-        pairs.push_back(value(buffer(id).shape[k]).at);
+    std::vector<Register> pairs;
+    if (is_hoisted)
+      for (auto [index, length] : program::bounds_of_hoisted_load(program_, id, at)) {
+        pairs.push_back(value(index).at);
+        pairs.push_back(value(length).at);
       }
+    if (!pairs.empty()) {
       op.kind = Kind::guarded_load;
       op.list = list(pairs);
       op.list_size = std::uint16_t(pairs.size());

@@ -441,13 +441,14 @@ void Builder::emit(const program::Fill& step) {
 
 std::unique_ptr<const Plan> Plan::make(const program::Program& scheduled) {
   try {
-    PlanParts parts = Builder(scheduled).build();
-    const auto goes_step_by_step = [](const LoopPlan& loop) { return !loop.in_lanes; };
-    if (parts.calls_host && std::ranges::any_of(parts.loops, goes_step_by_step)) return nullptr;
-    return std::make_unique<const Plan>(std::move(parts));
+    return std::make_unique<const Plan>(Builder(scheduled).build());
   } catch (const Unsupported&) {
     return nullptr;
   }
+}
+
+bool Plan::must_end_slowly() const {
+  return parts_.calls_host && std::ranges::any_of(parts_.loops, [](const LoopPlan& loop) { return !loop.in_lanes; });
 }
 
 }  // namespace bitale::codegen::interpreted

@@ -147,7 +147,6 @@ class Builder {
     bool in_lanes = false;
   };
   Place place(std::int64_t id, std::span<const Expr> at, bool lanes);
-  bool surely_inside(std::int64_t id, std::span<const Expr> at) const;
   Value load(Expr expr, std::size_t level);
 
   // ---- steps (build_steps.cpp) ----

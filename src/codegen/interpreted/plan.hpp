@@ -119,9 +119,11 @@ class Plan {
  public:
   // The loops of the Program must have their schedules. Null for one that can't be interpreted: it calls functions of
   // more arguments, or of scalars of several dtypes, than any in the table of runtime functions, or stores more than
-  // one value of a vector loop to one element. The registry of ops has no such Program. Null also for one that calls
-  // the host next to loops that go step by step: they may take many times as long, and such a call is not abandoned.
+  // one value of a vector loop to one element. The registry of ops has no such Program.
   static std::unique_ptr<const Plan> make(const program::Program& scheduled);
+  // Whether a call may take many times as long as code does, and can't be abandoned: it calls the host next to loops
+  // that go step by step.
+  bool must_end_slowly() const;
 
   // Asked now and then during a run that takes long: whether to abandon it.
   class Watch {

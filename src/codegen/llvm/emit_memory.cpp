@@ -1,10 +1,10 @@
 // Elements in memory: their addresses, and loads, stores and accumulations of one element, of neighbouring lanes, or of
 // scattered lanes.
 #include <algorithm>
-#include <ranges>
 
 #include "codegen/llvm/emit.hpp"
 #include "program/accesses.hpp"
+#include "program/hoisted_load.hpp"
 #include "program/index_runs.hpp"
 
 namespace bitale::codegen {
@@ -202,25 +202,12 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   return gather(dtype, buffer, value(offset));
 }
 
-// A load that is hoisted out of the loop that uses it may be out of bounds when that loop has no iterations: element 0
-// of an empty buffer, say. Then the frame is read instead, and the value is not used. Plain indices of enclosing loops
-// are in range. The further axes of an input with a layout (lowering/lower.hpp) have strides in place of lengths:
-// there, only whether the input has elements is checked. After leading indices 0, the last index may count all elements
-// (collapsed loops, the loops of products in exported code): then it is compared with the size of the buffer.
+// A load that is hoisted out of the loop that uses it, if its element may not exist: then the frame is read instead,
+// and the value is not used.
 Emitter::Value Emitter::hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address) {
-  const program::Buffer& of = program_.buffers[std::size_t(buffer)];
-  const bool is_flat =
-      at.size() > 1 && std::ranges::all_of(at.first(at.size() - 1), [](Expr index) { return index.is_constant(0); });
-  const bool may_have_layout = of.role == program::Role::input && at.size() > 1 && at[0].is_constant(0);
   Value is_inside = nullptr;
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    if (at[k].code() == Code::index || (may_have_layout && !at[k].is_constant(0))) continue;
-    Expr length = of.shape[k];
-    if (is_flat && k + 1 == at.size())
-      for (auto& leading : of.shape | std::views::take(k)) length = length * leading;
-    if (at[k].is_constant() && length.is_constant() && at[k].payload() >= 0 && at[k].payload() < length.payload())
-      continue;
-    const Value holds = l_.BuildICmp(builder_, LLVMIntULT, value(at[k]), value(length), "");
+  for (auto [index, length] : program::bounds_of_hoisted_load(program_, buffer, at)) {
+    const Value holds = l_.BuildICmp(builder_, LLVMIntULT, value(index), value(length), "");
     is_inside = is_inside ? l_.BuildAnd(builder_, is_inside, holds, "") : holds;
   }
   return is_inside ? l_.BuildSelect(builder_, is_inside, address, l_.GetParam(function_, 0), "") : address;

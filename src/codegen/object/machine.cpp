@@ -7,6 +7,8 @@ const Machine* this_machine() {
   return &x86_64_machine;
 #elif defined(__aarch64__)
   return &aarch64_machine;
+#elif defined(__riscv) && __riscv_xlen == 64
+  return &riscv64_machine;
 #else
   return nullptr;
 #endif

@@ -33,13 +33,14 @@ struct Machine {
   std::size_t jump_bytes;
   // Writes, at `at`, a jump to the address stored at `slot`.
   void (*write_jump)(std::uint8_t* at, std::uint64_t slot);
-  // False for a relocation that is unknown, does not fit its section, or whose value does not fit its field.
+  // False for a relocation that is unknown, does not fit its section, or whose value does not fit its field. Null: no
+  // object is loaded on this processor.
   bool (*relocate)(const Relocation& relocation);
   // Writes, at `at`, code that sets integer argument number `position` (0 to 5) and jumps to `target`.
   void (*write_bound_jump)(std::uint8_t* at, int position, const void* value, void* target);
 };
 
-extern const Machine x86_64_machine, aarch64_machine;
+extern const Machine x86_64_machine, aarch64_machine, riscv64_machine;
 
 // The machine that this process runs on; nullptr when it is not known.
 const Machine* this_machine();

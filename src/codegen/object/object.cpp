@@ -245,7 +245,8 @@ class Loader {
 }  // namespace
 
 std::shared_ptr<const Object> Object::load(std::string_view bytes, const Resolve& resolve, const std::string& entry) {
-  if (!this_machine()) throw NotImplementedError("native code is not implemented for this processor");
+  if (!this_machine() || !this_machine()->relocate)
+    throw NotImplementedError("native code is not implemented for this processor");
   std::vector<File> files;
   for (const std::string_view member : members_of(bytes)) files.emplace_back(member);
   const Definitions definitions = files.size() > 1 ? definitions_of(files) : Definitions();

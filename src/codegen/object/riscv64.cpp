@@ -1,0 +1,33 @@
+// RISC-V, of which code is only made for functions that are called by address: Programs are interpreted there, so that
+// there are no objects to relocate.
+#include <cstring>
+
+#include "codegen/object/machine.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+
+constexpr std::uint32_t t0 = 5, a0 = 10;
+constexpr std::uint32_t address_to_t0 = 0x00000297, jump_to_t0 = 0x00028067;  // auipc t0, 0; jr t0
+
+// ld register, distance(t0)
+constexpr std::uint32_t load_from_t0(std::uint32_t distance, std::uint32_t to) {
+  return distance << 20 | t0 << 15 | 3u << 12 | to << 7 | 0x03;
+}
+
+// auipc t0, 0; ld register, value; ld t0, target; jr t0
+void write_riscv64_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
+  constexpr std::uint32_t value_at = 16, target_at = 24;
+  const std::uint32_t code[] = {address_to_t0, load_from_t0(value_at, a0 + std::uint32_t(position)),
+                                load_from_t0(target_at, t0), jump_to_t0};
+  std::memcpy(at, code, sizeof code);
+  std::memcpy(at + value_at, &value, sizeof value);
+  std::memcpy(at + target_at, &target, sizeof target);
+}
+
+}  // namespace
+
+constexpr Machine riscv64_machine{EM_RISCV, 0, nullptr, nullptr, write_riscv64_bound_jump};
+
+}  // namespace bitale::codegen
