@@ -20,13 +20,14 @@ function(bitale_unity target batch)
 endfunction()
 set(BITALE_OPTIMISED_LESS "$<$<CONFIG:Release>:-O1;-finline-functions;-finline-small-functions>")
 
+# The parts of the library with flags of their own.
 if(BITALE_UNITY)
   set(runtime_sources ${sources})
   list(FILTER runtime_sources INCLUDE REGEX "/src/runtime/")
-  list(FILTER sources EXCLUDE REGEX "/src/runtime/")
+  list(REMOVE_ITEM sources ${runtime_sources})
+  list(REMOVE_ITEM runtime_sources ${boost_sources} ${fast_sources})
   add_library(bitale_runtime OBJECT ${runtime_sources})
-  # Files whose private names hide a name of the library are compiled separately.
-  set_source_files_properties(src/ops/elementwise/exact.cpp src/rules/stable_logs.cpp src/program/verify.cpp src/codegen/outlined_loops.cpp
-    src/program/index_runs.cpp src/codegen/interface.cpp src/codegen/llvm/generate.cpp src/runtime/random/rows.cpp
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  add_library(bitale_boost OBJECT ${boost_sources})
+  add_library(bitale_fast OBJECT ${fast_sources})
+  set(unity_parts bitale_runtime bitale_boost bitale_fast)
 endif()

@@ -8,14 +8,19 @@
 
 namespace bitale {
 
-TextPiece::TextPiece(double value) : own_(number_text(value)) {}
+void TextPiece::append_to(std::string& out) const {
+  switch (kind_) {
+    case Kind::text: out.append(text_.data, text_.size); break;
+    case Kind::character: out += character_; break;
+    case Kind::integer: out += std::to_string(integer_); break;
+    case Kind::natural: out += std::to_string(std::uint64_t(integer_)); break;
+    case Kind::real: out += number_text(real_); break;
+  }
+}
 
 std::string concatenate(std::span<const TextPiece> pieces) {
-  std::size_t length = 0;
-  for (auto& piece : pieces) length += piece.view().size();
   std::string out;
-  out.reserve(length);
-  for (auto& piece : pieces) out += piece.view();
+  for (auto& piece : pieces) piece.append_to(out);
   return out;
 }
 

@@ -27,9 +27,10 @@ struct PadeLimit {
   double norm;
 };
 template <class T>
-constexpr PadeLimit pade_limits[] = {
+inline constexpr PadeLimit pade_limits[] = {
     {3, 0.010813385777848366}, {5, 0.1998063206978949}, {7, 0.78346084729620445}, {9, 1.7824486239692788}, {13, 4.25}};
 template <>
-constexpr PadeLimit pade_limits<float>[] = {{3, 0.30803304184533009}, {5, 1.4825326147931447}, {7, 3.2486717552004776}};
+inline constexpr PadeLimit pade_limits<float>[] = {
+    {3, 0.30803304184533009}, {5, 1.4825326147931447}, {7, 3.2486717552004776}};
 
 }  // namespace bitale::runtime

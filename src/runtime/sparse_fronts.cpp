@@ -14,7 +14,7 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr std::int64_t block = 48;  // columns that are eliminated together
+constexpr std::int64_t columns_at_once = 48;  // columns that are eliminated together
 
 // Rows begin to end of the panel, which the rows before have been subtracted from: eliminates them. Returns 0, or 1 +
 // the first of them whose pivot is not positive.
@@ -35,8 +35,8 @@ std::int64_t eliminate_block(T* panel, std::int64_t begin, std::int64_t end, std
 // The panel [width, height] of a front becomes rows of the transposed factor.
 template <class T>
 std::int64_t eliminate(T* panel, std::int64_t width, std::int64_t height) {
-  for (std::int64_t begin = 0; begin < width; begin += block) {
-    const std::int64_t end = std::min(begin + block, width);
+  for (std::int64_t begin = 0; begin < width; begin += columns_at_once) {
+    const std::int64_t end = std::min(begin + columns_at_once, width);
     dense::subtract_product(end - begin, height - begin, begin, panel + begin, height, panel + begin, height,
                             panel + begin * height + begin, height);
     if (const std::int64_t failed = eliminate_block(panel, begin, end, height)) return failed;

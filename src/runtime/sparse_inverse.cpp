@@ -14,7 +14,7 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr std::int64_t block = 48;  // rows or columns of a triangle that are computed together
+constexpr std::int64_t lines_at_once = 48;  // rows or columns of a triangle that are computed together
 
 // What the factor says of a supernode.
 template <class T>
@@ -47,8 +47,9 @@ class PivotRows {
   std::vector<T> negative_root() const {
     std::vector<T> out(std::size_t(width_ * width_), T(0));
     for (std::int64_t t = 0; t < width_; ++t) out[std::size_t(t * width_ + t)] = -1;
-    for (std::int64_t begin = 0; begin < width_; begin += block) {  // of an upper triangle, by blocks of its columns
-      const std::int64_t end = std::min(begin + block, width_);
+    for (std::int64_t begin = 0; begin < width_;
+         begin += lines_at_once) {  // of an upper triangle, by blocks of its columns
+      const std::int64_t end = std::min(begin + lines_at_once, width_);
       dense::divide(end, end - begin, panel_.data(), height_, out.data() + begin, width_);
     }
     return out;
@@ -109,8 +110,8 @@ void invert_front(const Supernode& node, const PivotRows<T>& rows, const std::ve
   const std::vector<T> root = rows.negative_root();
   std::vector<T> negative(root);
   for (auto& each : negative) each = -each;
-  for (std::int64_t begin = 0; begin < w; begin += block) {
-    const std::int64_t count = std::min(block, w - begin), rest = w - begin;
+  for (std::int64_t begin = 0; begin < w; begin += lines_at_once) {
+    const std::int64_t count = std::min(lines_at_once, w - begin), rest = w - begin;
     const std::int64_t at = begin * w + begin;
     T* const own = front + begin * m + begin;
     dense::subtract_product_of_rows(count, rest, rest, root.data() + at, w, negative.data() + at, w, own, m);

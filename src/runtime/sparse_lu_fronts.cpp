@@ -14,7 +14,7 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr std::int64_t block = 32;  // columns that are eliminated together
+constexpr std::int64_t pivots_at_once = 32;  // columns that are eliminated together
 
 // The own rows [width, height] of a front, the own columns of the rows below, [below, width], and the rest of these,
 // [below, below].
@@ -80,8 +80,8 @@ bool eliminate_block(Front<T>& front, std::int64_t begin, std::int64_t end, std:
 template <class T>
 bool eliminate(Front<T>& front, std::int64_t* rows) {
   const std::int64_t width = front.width, height = front.height, below = front.below;
-  for (std::int64_t begin = 0; begin < width; begin += block) {
-    const std::int64_t end = std::min(begin + block, width);
+  for (std::int64_t begin = 0; begin < width; begin += pivots_at_once) {
+    const std::int64_t end = std::min(begin + pivots_at_once, width);
     if (!eliminate_block(front, begin, end, rows)) return false;
     T* const right = front.upper.data() + begin * height + end;
     dense::divide_by_unit_lower(end - begin, height - end, front.row(begin) + begin, height, right, height);

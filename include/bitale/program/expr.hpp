@@ -38,7 +38,7 @@ namespace bitale::program {
   X(bit_and, 2, "&") X(bit_or, 2, "|") X(bit_xor, 2, "^") X(bit_not, 1, "~") X(shl, 2, "<<") X(shr, 2, ">>")           \
   X(eq, 2, "==") X(ne, 2, "!=") X(lt, 2, "<") X(le, 2, "<=") X(gt, 2, ">") X(ge, 2, ">=") /* ordered; ne unordered */  \
   X(lookup, -1, "lookup")  /* unsigned i, constants: the constant at i modulo their number, a power of two */           \
-  X(select, 3, "select") X(cast, 1, "cast")  /* C's conversion; what does not fit an integer is its minimum */         \
+  X(select, 3, "select") X(cast, 1, "cast")  /* C's; what does not fit an int32 or int64 is its minimum, int8 and int16 are an int32's low bits */ \
   X(bitcast, 1, "bitcast")
 // clang-format on
 
