@@ -71,8 +71,8 @@ void Builder::emit(const program::Store& step) {
         .a = to.start.at,
         .b = v.at,
         .address = special(Special::copy, dtype)};
-  if (lanes_ && !to.in_lanes && v.in_lanes) throw Unsupported();
-  if (to.in_lanes) {
+  if (to.in_lanes || v.in_lanes) {
+    op.in_lanes = true;
     op.b = in_lanes(v, dtype);
     if (to.is_adjacent) {
       op.c = start_;
@@ -80,8 +80,9 @@ void Builder::emit(const program::Store& step) {
       op.kind = Kind::store_strided;
       op.c = to.stride->at;
       op.address = special(Special::store_strided, dtype);
-    } else {
+    } else {  // also all values to one element: the last remains
       op.kind = Kind::scatter;
+      op.a = in_lanes(to.start, DType::Int64);
       op.address = special(Special::scatter, dtype);
     }
   }

@@ -118,8 +118,7 @@ struct PlanParts {
 class Plan {
  public:
   // The loops of the Program must have their schedules. Null for one that can't be interpreted: it calls functions of
-  // more arguments, or of scalars of several dtypes, than any in the table of runtime functions, or stores more than
-  // one value of a vector loop to one element. The registry of ops has no such Program.
+  // more arguments, or of scalars of several dtypes, than any in the table of runtime functions.
   static std::unique_ptr<const Plan> make(const program::Program& scheduled);
   // Whether a call may take many times as long as code does, and can't be abandoned: it calls the host next to loops
   // that go step by step.

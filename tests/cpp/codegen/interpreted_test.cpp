@@ -127,6 +127,17 @@ TEST_CASE("interpreted: sums by groups") {
   }
 }
 
+TEST_CASE("interpreted: all values of a vector loop stored to one element") {
+  for (const DType dtype : {DType::Float64, DType::Int8}) {
+    const Variable x = vector("x", dtype), values = vector("values", dtype);
+    for (const std::int64_t n : {2, 9, 700}) {
+      Array at = Array::zeros(DType::Int64, {n});
+      const Both both({x, values}, {set_subtensor(x, {IndexItem(constant(at))}, values)});
+      both.compare_at({numbers({3}, 1.7).astype(dtype), numbers({n}, 0.3).astype(dtype)});
+    }
+  }
+}
+
 TEST_CASE("interpreted: loops that several threads share") {
   const Variable x = vector("x"), m = matrix("m");
   const Both both({x, m}, {sum(exp(x)), x * 2.0, sum(m, std::vector<int>{1}), argmax(x), matmul(m, transpose(m))},
