@@ -10,6 +10,7 @@
 #include "bitale/ops/registry.hpp"
 #include "codegen/target.hpp"
 #include "link/linker.hpp"
+#include "support/layouts.hpp"
 #include "support/sampling.hpp"
 
 using namespace bitale;
@@ -17,48 +18,6 @@ using namespace bitale;
 namespace {
 
 using Arrays = std::vector<Array>;
-
-// The same values in another memory layout.
-struct Layout {
-  std::string_view name;
-  Array (*apply)(const Array& array);
-};
-
-Array transposed(const Array& array) { return array.transpose().copy().transpose(); }
-Array reversed(const Array& array) {
-  Array out = array;
-  for (int axis = 0; axis < out.ndim(); ++axis)
-    if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
-  out = out.copy();
-  for (int axis = 0; axis < out.ndim(); ++axis)
-    if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
-  return out;
-}
-// Every second or third element of a larger array along each axis: strides of no contiguous layout.
-Array sparse(const Array& array) {
-  Dims shape = array.shape();
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) shape[axis] *= axis % 2 ? 3 : 2;
-  Array out = Array::zeros(array.dtype(), shape);
-  for (int axis = 0; axis < out.ndim(); ++axis)
-    if (array.shape(axis)) out = out.slice(axis, 0, array.shape(axis), axis % 2 ? 3 : 2);
-  if (array.size()) out.assign(array);
-  return out.size() == array.size() ? out : array;
-}
-// Columns of a wider matrix.
-Array columns(const Array& array) {
-  if (array.ndim() == 0 || array.size() == 0) return array;
-  Dims shape = array.shape();
-  shape.back() += 5;
-  const Array out = Array::zeros(array.dtype(), shape).slice(array.ndim() - 1, 2, array.shape().back(), 1);
-  out.assign(array);
-  return out;
-}
-Array unchanged(const Array& array) { return array; }
-constexpr Layout layouts[] = {{"contiguous", unchanged},
-                              {"transposed", transposed},
-                              {"reversed", reversed},
-                              {"sparse", sparse},
-                              {"columns", columns}};
 
 struct Case {
   Variables inputs;
@@ -114,7 +73,7 @@ TEST_CASE("compiled and interpreted code agree with perform, for every op, sampl
       try {
         const auto vm = link::link("vm", test.graph);
         const auto compare_layouts = [&](const link::Thunk& thunk) {
-          for (auto& layout : layouts) {
+          for (auto& layout : test::layouts) {
             INFO(layout.name);
             Arrays values;
             for (auto& value : sample.values) values.push_back(layout.apply(value));
@@ -164,7 +123,7 @@ TEST_CASE("linkers that run node by node agree with perform, for every op and sa
 TEST_CASE("a load that inner loops hoist, of inputs with other strides") {
   const auto column = col("x", DType::Float64), row = bitale::row("y", DType::Float64);
   const auto graph = std::make_shared<FunctionGraph>(Variables{column, row}, Variables{column + row});
-  const Arrays inputs{columns(Array{{1.}, {2.}, {3.}}), Array{{10., 20., 30., 40.}}};
+  const Arrays inputs{test::columns(Array{{1.}, {2.}, {3.}}), Array{{10., 20., 30., 40.}}};
   for (const std::string linker : {"jit", "tiered", "c"}) {
     INFO(linker);
     const auto thunk = link::link(linker, graph, {.eager_strides = true, .cached = false});
