@@ -29,11 +29,12 @@ class TextPiece {
 
  private:
   enum class Kind : std::uint8_t { text, character, integer, natural, real };
+  struct Text {
+    const char* data;
+    std::size_t size;
+  };
   union {
-    struct {
-      const char* data;
-      std::size_t size;
-    } text_;
+    Text text_;
     char character_;
     std::int64_t integer_;
     double real_;
