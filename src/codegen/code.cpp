@@ -202,7 +202,7 @@ std::unique_ptr<MachineCode> interpret_first(const Generator& generator, const p
   end_background_work_at_exit();
   const auto own = std::make_shared<const program::Program>(scheduled(program, target.vector_bytes));
   auto plan = interpreted::Plan::make(*own);
-  if (!plan || plan->must_end_slowly()) return nullptr;
+  if (!plan || plan->is_better_compiled()) return nullptr;
   // Code is made once for all functions of the same Program, where it is kept.
   return interpreted_by(std::move(plan), [own, target, &generator, entry = std::move(entry)] {
     if (entry)

@@ -448,7 +448,7 @@ std::unique_ptr<const Plan> Plan::make(const program::Program& scheduled) {
   }
 }
 
-bool Plan::must_end_slowly() const {
+bool Plan::is_better_compiled() const {
   return parts_.calls_host && std::ranges::any_of(parts_.loops, [](const LoopPlan& loop) { return !loop.in_lanes; });
 }
 

@@ -122,7 +122,7 @@ class Plan {
   static std::unique_ptr<const Plan> make(const program::Program& scheduled);
   // Whether a call may take many times as long as code does, and can't be abandoned: it calls the host next to loops
   // that go step by step.
-  bool must_end_slowly() const;
+  bool is_better_compiled() const;
 
   // Asked now and then during a run that takes long: whether to abandon it.
   class Watch {

@@ -89,12 +89,10 @@ void write_aarch64_jump(std::uint8_t* at, std::uint64_t slot) {
 
 // ldr register, value; ldr x16, target; br x16
 void write_aarch64_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
-  constexpr std::int64_t value_at = 16, target_at = 24;
-  const std::uint32_t code[] = {load_from(value_at, std::uint32_t(position)), load_from(target_at - 4, x16),
-                                jump_to_x16, nothing};
-  std::memcpy(at, code, sizeof code);
-  std::memcpy(at + value_at, &value, sizeof value);
-  std::memcpy(at + target_at, &target, sizeof target);
+  put_bound_jump(
+      at,
+      {load_from(bound_value_at, std::uint32_t(position)), load_from(bound_target_at - 4, x16), jump_to_x16, nothing},
+      value, target);
 }
 
 }  // namespace

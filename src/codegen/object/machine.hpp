@@ -28,6 +28,14 @@ bool put(const Relocation& r, std::int64_t value) {
   return true;
 }
 
+// Where a jump with a bound argument has the argument's value and the target, behind four instructions of four bytes.
+inline constexpr std::size_t bound_value_at = 16, bound_target_at = 24;
+inline void put_bound_jump(std::uint8_t* at, const std::uint32_t (&code)[4], const void* value, void* target) {
+  std::memcpy(at, code, sizeof code);
+  std::memcpy(at + bound_value_at, &value, sizeof value);
+  std::memcpy(at + bound_target_at, &target, sizeof target);
+}
+
 struct Machine {
   Elf64_Half elf_machine;
   std::size_t jump_bytes;

@@ -1,7 +1,5 @@
 // RISC-V, of which code is only made for functions that are called by address: Programs are interpreted there, so that
 // there are no objects to relocate.
-#include <cstring>
-
 #include "codegen/object/machine.hpp"
 
 namespace bitale::codegen {
@@ -18,12 +16,10 @@ constexpr std::uint32_t load_from_t0(std::uint32_t distance, std::uint32_t to) {
 
 // auipc t0, 0; ld register, value; ld t0, target; jr t0
 void write_riscv64_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
-  constexpr std::uint32_t value_at = 16, target_at = 24;
-  const std::uint32_t code[] = {address_to_t0, load_from_t0(value_at, a0 + std::uint32_t(position)),
-                                load_from_t0(target_at, t0), jump_to_t0};
-  std::memcpy(at, code, sizeof code);
-  std::memcpy(at + value_at, &value, sizeof value);
-  std::memcpy(at + target_at, &target, sizeof target);
+  put_bound_jump(at,
+                 {address_to_t0, load_from_t0(bound_value_at, a0 + std::uint32_t(position)),
+                  load_from_t0(bound_target_at, t0), jump_to_t0},
+                 value, target);
 }
 
 }  // namespace
