@@ -14,19 +14,34 @@ namespace {
 
 void signs(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  rules.equation("neg_times_neg", (-x) * (-y), x * y).on(numbers).tags(canonicalize, specialize).priority(1);
-  rules.equation("neg_times", (-x) * y, -(x * y)).on(numbers).tags(canonicalize, specialize);
-  rules.equation("neg_over_neg", (-x) / (-y), x / y).tags(canonicalize, specialize, "local_neg_div_neg").priority(1);
-  rules.equation("neg_over", (-x) / y, -(x / y)).tags(canonicalize, specialize);
-  rules.equation("over_neg", x / (-y), -(x / y)).tags(canonicalize, specialize);
+  rules.equation("neg_times_neg", (-x) * (-y), x * y)
+      .on(numbers)
+      .tags(canonicalize, stabilize, structural, specialize)
+      .priority(1);
+  rules.equation("neg_times", (-x) * y, -(x * y)).on(numbers).tags(canonicalize, stabilize, structural, specialize);
+  rules.equation("neg_over_neg", (-x) / (-y), x / y)
+      .tags(canonicalize, stabilize, structural, specialize, "local_neg_div_neg")
+      .priority(1);
+  rules.equation("neg_over", (-x) / y, -(x / y)).tags(canonicalize, stabilize, structural, specialize);
+  rules.equation("over_neg", x / (-y), -(x / y)).tags(canonicalize, stabilize, structural, specialize);
   rules.equation("minus_one_times", -1 * x, -x)
       .on(signed_ints | floats)
-      .tags(canonicalize, specialize, "local_mul_specialize");
-  rules.equation("over_minus_one", x / -1, -x).tags(canonicalize, specialize);
-  rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize, specialize).no_signed_zeros();
-  rules.equation("plus_neg", x + (-y), x - y).on(numbers).tags(canonicalize, specialize, "local_add_neg_to_sub");
-  rules.equation("minus_neg", x - (-y), x + y).on(numbers).tags(canonicalize, specialize, "local_sub_neg_to_add");
-  rules.equation("zero_minus", 0 - x, -x).on(numbers).tags(canonicalize, specialize).no_signed_zeros();
+      .tags(canonicalize, stabilize, structural, specialize, "local_mul_specialize");
+  rules.equation("over_minus_one", x / -1, -x).tags(canonicalize, stabilize, structural, specialize);
+  rules.equation("neg_of_difference", -(x - y), y - x)
+      .on(numbers)
+      .tags(canonicalize, stabilize, structural, specialize)
+      .no_signed_zeros();
+  rules.equation("plus_neg", x + (-y), x - y)
+      .on(numbers)
+      .tags(canonicalize, stabilize, structural, specialize, "local_add_neg_to_sub");
+  rules.equation("minus_neg", x - (-y), x + y)
+      .on(numbers)
+      .tags(canonicalize, stabilize, structural, specialize, "local_sub_neg_to_add");
+  rules.equation("zero_minus", 0 - x, -x)
+      .on(numbers)
+      .tags(canonicalize, stabilize, structural, specialize)
+      .no_signed_zeros();
 }
 
 void neutral_on_the_right(Rules& rules) {

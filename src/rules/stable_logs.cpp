@@ -330,9 +330,11 @@ std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   if (!is_float(output.dtype())) return std::nullopt;
   Variable shown;
   std::size_t shown_index = 0;
+  bool is_negated = false;  // canonicalize moves negation above views
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-    const Variable& input = node.inputs()[i];
-    if (scalar_constant(input)) continue;
+    if (scalar_constant(node.inputs()[i])) continue;
+    is_negated = is_elemwise(node.inputs()[i], "neg");
+    const Variable& input = is_negated ? operand(node.inputs()[i], 0) : node.inputs()[i];
     if (shown.defined() || !is_view(input)) return std::nullopt;
     shown = input;
     shown_index = i;
@@ -343,7 +345,9 @@ std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   if (!is_float(base.dtype()) || !base.has_owner()) return std::nullopt;
   Variables operands;
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    operands.push_back(i == shown_index ? base : constant_like(*scalar_constant(node.inputs()[i]), base.dtype()));
+    operands.push_back(i != shown_index ? constant_like(*scalar_constant(node.inputs()[i]), base.dtype())
+                       : is_negated     ? -base
+                                        : base);
   const auto form = stable_form_of(graph, apply_elemwise(scalar_op_of(output)->name, operands).owner());
   if (!form) return std::nullopt;
   const bool selects = std::any_of(viewed.views.begin(), viewed.views.end(), [](const Variable& view) {
@@ -556,7 +560,8 @@ void declare_stable_logs(Rules& rules) {
         const Variable rows = sample_leaf(DType::Int64, {any_length});
         return log(subtensor(sigmoid(sample_leaf(DType::Float64, {9})), {IndexItem(rows)}));
       })
-      .sample([] { return 1 - transpose(sigmoid(sample_matrix())); });
+      .sample([] { return 1 - transpose(sigmoid(sample_matrix())); })
+      .sample([] { return log1p(-expand_dims(sigmoid(sample_vector()), {0})); });
   rules.function("log_of_extreme", Root::scalar({"log"}), log_of_extreme)
       .doc("Rewrites log(max(x)) as max(log(x)), likewise for min, where the logarithm of x is simpler than x.")
       .tags(stabilize)
