@@ -63,7 +63,7 @@ bool may_collide(const std::vector<program::ElementAccess>& writes) {
 // Whether the iterations of the loop may run together: they access different elements of each buffer that the loop
 // writes and reads (the same coordinate is the index of the loop throughout) or writes in several steps.
 bool has_independent_iterations(const program::Loop& loop) {
-  const program::Accesses accesses(loop.body);
+  const program::Accesses accesses(loop);
   return std::ranges::all_of(accesses.buffers(), [&](auto& each) {
     auto& [buffer, accessed] = each;
     if (!accessed.writes || accesses.own_axes(buffer, loop.index)) return true;

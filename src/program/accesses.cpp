@@ -169,6 +169,37 @@ Expr factor(Expr product, Expr index) {
   return a == index && is_fixed(b) ? b : b == index && is_fixed(a) ? a : Expr();
 }
 
+// What is added to index * c with a constant c; nothing for other expressions.
+struct Shifted {
+  std::int64_t factor, offset;
+};
+std::optional<Shifted> shifted(Expr at, Expr index) {
+  std::int64_t offset = 0;
+  if (at.code() == Code::add) {
+    const int constant = at.argument(0).is_constant() ? 0 : 1;
+    if (!at.argument(constant).is_constant()) return {};
+    offset = at.argument(constant).payload();
+    at = at.argument(1 - constant);
+  }
+  const Expr by = factor(at, index);
+  if (!by.defined() || !by.is_constant() || by.is_constant(0)) return {};
+  return Shifted{by.payload(), offset};
+}
+
+// Whether the indices along the axis lie in separate ranges for a loop of `count` iterations: i and 30 + i for 30.
+bool in_ranges(std::span<const ElementAccess> all, std::size_t axis, Expr index, std::int64_t count) {
+  std::set<std::int64_t> offsets;
+  std::int64_t factor = 0;
+  for (auto& access : all) {
+    const auto at = shifted(access.at[axis], index);
+    if (!at || (factor != 0 && at->factor != factor)) return false;
+    factor = at->factor;
+    offsets.insert(at->offset);
+  }
+  const auto too_near = [&](std::int64_t a, std::int64_t b) { return (b - a) / std::abs(factor) < count; };
+  return std::ranges::adjacent_find(offsets, too_near) == offsets.end();
+}
+
 bool same_indices(const ElementAccess& a, const ElementAccess& b) { return std::ranges::equal(a.at, b.at); }
 
 }  // namespace
@@ -214,10 +245,14 @@ bool Accesses::independent(std::int64_t buffer, Expr index) const {
     return distance.defined() && !distance.is_constant(0) && std::ranges::all_of(all, like_first);
   }
   if (!std::ranges::all_of(all, &ElementAccess::is_element)) return false;
+  const auto loop = std::ranges::find(levels_, index, &Level::index);
+  const bool is_counted = loop != levels_.end() && loop->extent.is_constant();
   for (std::size_t axis = 0; axis < all[0].at.size(); ++axis) {
     const Expr at = all[0].at[axis];
     const auto is_there = [&](const ElementAccess& each) { return each.at[axis] == at; };
-    if (separates(at, index) && std::ranges::all_of(all, is_there)) return true;
+    if (std::ranges::all_of(all, is_there) ? separates(at, index)
+                                           : is_counted && in_ranges(all, axis, index, loop->extent.payload()))
+      return true;
   }
   return false;
 }

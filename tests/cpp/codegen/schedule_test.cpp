@@ -58,6 +58,23 @@ TEST_CASE("schedule: lanes follow the vector width, and long sums are pairwise")
             .find("vector of 8, pairwise, lanes of 4 x 1") != std::string::npos);
 }
 
+TEST_CASE("schedule: loops that wait for memory, not for their sums, have one accumulator") {
+  const auto head = [](const std::string& body) {
+    const std::string text =
+        "program p(x: f64[?], m: f64[?, 4], g: i64[?]) -> y: f64, z: f64[?]\n"
+        "  output y: f64\n  output z: f64[len(x, 0)]\n"
+        "  for i in len(x, 0), vector, sum v0:\n" +
+        body + "  y = v0\n";
+    const std::string scheduled = scheduled_text(text.c_str(), 64);
+    const auto at = scheduled.find("vector of");
+    return scheduled.substr(at, scheduled.find(',', at) - at);
+  };
+  CHECK(head("    v0 += x[i]\n") == "vector of 8 x 4");
+  CHECK(head("    v0 += m[i, 0]\n") == "vector of 8 x 4");
+  CHECK(head("    v0 += (((m[i, 0] + m[i, 1]) + m[i, 2]) + m[i, 3])\n") == "vector of 8");  // four gathers
+  CHECK(head("    v0 += x[i]\n    z[g[i]] += x[i]\n") == "vector of 8");
+}
+
 TEST_CASE("schedule: a loop of few iterations runs in one pass or as straight-line code") {
   const char* text = R"(program p(x: f64[3]) -> y: f64[3]
   output y: f64[3]

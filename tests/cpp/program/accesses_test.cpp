@@ -82,6 +82,35 @@ TEST_CASE("iterations are independent where an index tells them apart") {
   CHECK(!given.accesses.writes(given.buffer("x")));
 }
 
+TEST_CASE("iterations are independent where stores lie in ranges of their own") {
+  const Given given(
+      R"(program p(x: f64[?]) -> parts: f64[90], near: f64[90], strided: f64[90], mixed: f64[90], rows: f64[9, 60]
+  for i in 30:
+    parts[i] = x[i]
+    parts[(30 + i)] = x[i]
+    parts[(i + 60)] = x[i]
+    near[i] = x[i]
+    near[(29 + i)] = x[i]
+    strided[(i * 2)] = x[i]
+    strided[((i * 2) + 59)] = x[i]
+    mixed[i] = x[i]
+    mixed[((i * 2) + 30)] = x[i]
+    rows[0, i] = x[i]
+    rows[1, (30 + i)] = x[i]
+)");
+  CHECK(given.independent("parts"));
+  CHECK(!given.independent("near"));
+  CHECK(!given.independent("strided"));  // 58 + 1 is nearer than 30 steps of 2
+  CHECK(!given.independent("mixed"));
+  CHECK(given.independent("rows"));
+  const Given unknown(R"(program p(x: f64[?]) -> y: f64[90]
+  for i in len(x, 0):
+    y[i] = x[i]
+    y[(30 + i)] = x[i]
+)");
+  CHECK(!unknown.independent("y"));
+}
+
 TEST_CASE("an iteration has its own memory where it stores before it reads, always at the same elements") {
   const Given given(R"(program p(x: f64[?, ?]) -> y: f64[8]
   buffer row: f64[4]
