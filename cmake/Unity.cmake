@@ -19,11 +19,18 @@ function(bitale_unity target batch)
   endif()
 endfunction()
 set(BITALE_OPTIMISED_LESS "$<$<CONFIG:Release>:-O1;-finline-functions;-finline-small-functions>")
+option(BITALE_QUICK "Compile in a sixth less of the time, for code that rewrites in 6 % more" OFF)
+if(BITALE_QUICK AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # What pays off in loops over numbers, and the passes for constants that find least in code of small functions.
+  string(JOIN ";-fno-" without if-conversion if-conversion2 ivopts move-loop-invariants ssa-phiopt tree-ccp
+    tree-dominator-opts tree-loop-optimize tree-pta tree-sink tree-slsr)
+  string(APPEND BITALE_OPTIMISED_LESS ";-fno-${without}")
+endif()
 
 # The parts of the library with flags of their own.
 if(BITALE_UNITY)
   set(runtime_sources ${sources})
-  list(FILTER runtime_sources INCLUDE REGEX "/src/runtime/")
+  list(FILTER runtime_sources INCLUDE REGEX "/src/(runtime/|program/kernels/(baseline|avx2|avx512)[.]cpp)")
   list(REMOVE_ITEM sources ${runtime_sources})
   list(REMOVE_ITEM runtime_sources ${boost_sources} ${fast_sources})
   add_library(bitale_runtime OBJECT ${runtime_sources})

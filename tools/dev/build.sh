@@ -71,9 +71,9 @@ package() {
 demo() {
   setup build
   mkdir -p build
-  configure release KEEP
-  build_targets release example_digits
-  build/release/examples/digits "$@"
+  configure quick KEEP
+  build_targets quick example_digits
+  build/quick/examples/digits "$@"
 }
 
 clean() { rm -rf build dist python/bitale/_core*.so python/bitale/_core.pyi; }

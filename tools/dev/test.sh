@@ -1,7 +1,7 @@
 # ./dev test: the tests, by kind.
 
 test() {
-  local preset=release python=yes peers=no checked=no apart=no whole=no filter='' t=$SECONDS
+  local preset=quick python=yes peers=no checked=no apart=no whole=no filter='' t=$SECONDS
   while [ $# -gt 0 ]; do
     case $1 in
       --all) preset=dev whole=yes ;;
