@@ -218,6 +218,17 @@ bool Accesses::is_below(Expr index, Expr limit) const {
   return found && all;
 }
 
+// Of the recorded loops with this index, the most, if there are some and the numbers are known.
+std::optional<std::int64_t> Accesses::iterations(Expr index) const {
+  std::optional<std::int64_t> most;
+  for (auto& level : levels_) {
+    if (!(level.index == index)) continue;
+    if (!level.extent.is_constant()) return {};
+    most = std::max(most.value_or(0), level.extent.payload());
+  }
+  return most;
+}
+
 // Whether different values of `index` imply different values of `at`, whatever the other indices are.
 bool Accesses::separates(Expr at, Expr index) const {
   if (at == index) return true;
@@ -245,13 +256,11 @@ bool Accesses::independent(std::int64_t buffer, Expr index) const {
     return distance.defined() && !distance.is_constant(0) && std::ranges::all_of(all, like_first);
   }
   if (!std::ranges::all_of(all, &ElementAccess::is_element)) return false;
-  const auto loop = std::ranges::find(levels_, index, &Level::index);
-  const bool is_counted = loop != levels_.end() && loop->extent.is_constant();
+  const std::optional<std::int64_t> count = iterations(index);
   for (std::size_t axis = 0; axis < all[0].at.size(); ++axis) {
     const Expr at = all[0].at[axis];
     const auto is_there = [&](const ElementAccess& each) { return each.at[axis] == at; };
-    if (std::ranges::all_of(all, is_there) ? separates(at, index)
-                                           : is_counted && in_ranges(all, axis, index, loop->extent.payload()))
+    if (std::ranges::all_of(all, is_there) ? separates(at, index) : count && in_ranges(all, axis, index, *count))
       return true;
   }
   return false;

@@ -129,6 +129,7 @@ class Accesses {
   void note(std::int64_t buffer, ElementAccess access);
   bool separates(Expr at, Expr index) const;
   bool is_below(Expr index, Expr limit) const;
+  std::optional<std::int64_t> iterations(Expr index) const;
 
   std::map<std::int64_t, OfBuffer> buffers_;
   std::vector<Level> levels_;
