@@ -5,7 +5,7 @@
 
 #if BITALE_VECTOR_SORTS
 
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3 | (HWY_AVX3 - 1))  // the last ones are extensions of AVX-512
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/sort_vectors.cpp"
 #include <hwy/foreach_target.h>
@@ -36,10 +36,19 @@ struct Ascending : detail::OrderAscending<T> {
   }
 };
 
+// Highway 1.0 ignores memory from its caller where vectors have a fixed size; later releases need it, or take their
+// own.
+template <class Order, class T>
+void sort_by(const Order& order, T* x, std::size_t count) {
+  const SortTag<T> tag;
+  if constexpr (requires { Sort(tag, order, x, count); })
+    Sort(tag, order, x, count);
+  else
+    Sort(tag, order, x, count, static_cast<T*>(nullptr));
+}
 template <class T>
 void sort_numbers(T* x, std::size_t count) {
-  const detail::SharedTraits<detail::TraitsLane<Ascending<T>>> order;
-  Sort(SortTag<T>(), order, x, count, static_cast<T*>(nullptr));
+  sort_by(detail::SharedTraits<detail::TraitsLane<Ascending<T>>>(), x, count);
 }
 void sort(std::uint16_t* x, std::size_t count) { sort_numbers(x, count); }
 void sort(std::int16_t* x, std::size_t count) { sort_numbers(x, count); }
@@ -50,9 +59,8 @@ void sort(std::int64_t* x, std::size_t count) { sort_numbers(x, count); }
 void sort(float* x, std::size_t count) { sort_numbers(x, count); }
 void sort(double* x, std::size_t count) { sort_numbers(x, count); }
 void sort(bitale::runtime::Pair* x, std::size_t count) {
-  const detail::SharedTraits<detail::Traits128<detail::OrderAscending128>> order;
-  Sort(SortTag<std::uint64_t>(), order, reinterpret_cast<std::uint64_t*>(x), 2 * count,
-       static_cast<std::uint64_t*>(nullptr));
+  sort_by(detail::SharedTraits<detail::Traits128<detail::OrderAscending128>>(), reinterpret_cast<std::uint64_t*>(x),
+          2 * count);
 }
 
 #endif
