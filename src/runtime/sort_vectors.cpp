@@ -75,13 +75,14 @@ void hwy::Sorter::Fill24Bytes(const void*, std::size_t count, void* bytes) {
   const std::uint64_t seeds[] = {0x9e3779b97f4a7c15 + count, 0xd1b54a32d192ed03, 0x8cb92ba72f3d8dd7};
   __builtin_memcpy(bytes, seeds, sizeof(seeds));
 }
-#if HWY_MAJOR > 1 || HWY_MINOR > 0  // later releases ask for it here
-bool hwy::Fill16BytesSecure(void* bytes) {
+// Releases from 1.0.7 on ask for it here; earlier ones have no such function.
+namespace hwy {
+bool Fill16BytesSecure(void* bytes) {
   const std::uint64_t seeds[] = {0x9e3779b97f4a7c15, 0xd1b54a32d192ed03};
   __builtin_memcpy(bytes, seeds, sizeof(seeds));
   return true;
 }
-#endif
+}  // namespace hwy
 
 namespace bitale::runtime {
 
