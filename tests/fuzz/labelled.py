@@ -426,7 +426,11 @@ class Generator:
                 (value > 0).groupby(labels), name
             )()
         if name == "count":  # of positions, along the groups alone
-            ones = xr.ones_like(value[dim], dtype=float)  # of other dimensions some may be empty
+            if value.size == 0:  # no element to take along the groups
+                return None
+            ones = xr.ones_like(
+                value.isel({each: 0 for each in value.dims if each != dim}, drop=True)
+            )
             return x.groupby(labels).count(), ones.groupby(labels).sum().astype("int64")
         return getattr(x.groupby(labels), name)(), getattr(value.groupby(labels), name)(
             skipna=False
